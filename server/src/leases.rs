@@ -155,9 +155,9 @@ impl Leases {
             // Nothing is stored if the row has changed since it was read.
             let seen = leases.seen.lock().get(&name).cloned();
             if let Some(seen) = seen.filter(|seen| space.revision < seen.revision) {
-                // A server whose clock was ahead may have made a grant that is forgotten.
-                let apart_ms = if leases.store.has_own_clock() { 0 } else { leases.pool.threshold_ms };
-                let doubted = leases.pool.doubted(space, &seen, store_ms + apart_ms);
+                // The clock that judged a forgotten grant may have been ahead: another server's, or the store's
+                // before a fail-over.
+                let doubted = leases.pool.doubted(space, &seen, store_ms + leases.pool.threshold_ms);
                 let writes = Writes { space: Some(doubted.clone()), worker: None, voids_tokens: true };
                 return Ok((Outcome::Rewound(doubted), writes));
             }

@@ -1,6 +1,7 @@
 """Leases of worker ids from several servers of one store."""
 
 import random
+import re
 import secrets
 import threading
 import time
@@ -193,6 +194,8 @@ def check_rewound(url, name, store_copy, rewind):
         rewind(lost["worker_id"])
         status, answer = client.claim(instance(), name)
         assert status == 409 and "old one" in answer["message"]
+        wait_ms = int(re.search(r"for (\d+) ms more", answer["message"])[1])
+        assert 1500 < wait_ms <= 2000, "lease, threshold, and the threshold again: the store's clock may be another one"
         status, answer = client.post("/api/worker/renew", holder(name, old, now_ms() + 500))
         assert (status, answer["error"]) == (409, "worker_lost"), "tokens of an old table are void"
         new = until(lambda: (found := client.claim(instance(), name))[0] == 200 and found[1], "all is over")

@@ -83,11 +83,6 @@ impl Store {
         }
     }
 
-    /// Whether the store has a clock, which then judges for all servers.
-    pub(crate) fn has_own_clock(&self) -> bool {
-        matches!(self, Store::Sql(_))
-    }
-
     /// What is set so that a committed change can be lost.
     pub(crate) async fn dangers(&self) -> Result<Vec<String>> {
         match self {
