@@ -10,6 +10,8 @@ const FILE_BYTES = 2 * SLOT_BYTES
 /** Where units of one host share lock files. hier(7) */
 const LOCK_DIR = '/run/lock'
 const TRIES = 8
+const NO_FILE = 'NO_FILE'
+const NO_LOCKS = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'ELOOP', 'ERR_ACCESS_DENIED', NO_FILE]
 /** What a restart of the machine or of the container may empty, and what other hosts write. */
 const EPHEMERAL = /^(overlay|aufs|tmpfs|ramfs|fuse\.fuse-overlayfs)$/
 const NETWORKS =
@@ -167,11 +169,13 @@ class FileStore {
     if (!persist) {
       return { lost: null, file: new Unrecorded(newFile(this.#settings, workerId)), release: () => host.release() }
     }
-    const held = this.#lockRecord(workerId)
-    if (held === null) {
-      host.release()
-      return null
+    let held = null
+    try {
+      held = this.#lockRecord(workerId)
+    } finally {
+      if (held === null) host.release()
     }
+    if (held === null) return null
     const release = () => {
       held.release()
       host.release()
@@ -207,33 +211,48 @@ class FileStore {
 
   /** The lock file of a worker id, for all state directories of this host. `needed`: there is no other lock. */
   #hostLock(name, workerId, needed) {
-    const { lockDir = LOCK_DIR, flock } = this.#system
+    const { lockDir = LOCK_DIR } = this.#system
     const file = path.join(lockDir, `leafid-${name}-${workerId}.lock`)
-    let why = 'other processes make and remove it all the time'
-    try {
-      for (let tries = 0; tries < TRIES; tries++) {
-        if (!fs.existsSync(file)) create(file, new Uint8Array(), 0o444)
-        if (!fs.lstatSync(file).isFile()) throw new Error('the path is not a file')
-        const lock = flock(file)
-        if (lock === null) return null
-        const release = () => {
-          if (isAt(file, lock.id)) fs.rmSync(file, { force: true })
-          lock.close()
-        }
-        // The last holder may have removed it meanwhile.
-        if (isAt(file, lock.id)) return { release }
-        lock.close()
+    let error = new Error('other processes make and remove it all the time')
+    for (let tries = 0; tries < TRIES; tries++) {
+      try {
+        const lock = this.#tryHostLock(file)
+        if (lock !== undefined) return lock
+      } catch (thrown) {
+        if (thrown.code?.startsWith?.('ERR_LEAFID')) throw thrown
+        // The last holder removed it meanwhile.
+        if (thrown.code === 'ENOENT' && fs.existsSync(lockDir)) continue
+        error = thrown
+        break
       }
-    } catch (error) {
-      if (error.code?.startsWith?.('ERR_LEAFID')) throw error
-      why = error.message
     }
     // On many systems only root may write there: the record's own lock is then the only one.
-    if (!needed) return { release() {} }
-    const message = `worker id ${workerId} cannot be locked: no lock file ${file} (${why}); use a record: persist: true`
-    throw fault('state_io', message)
+    if (!needed && hasNoLocks(error)) return { release() {} }
+    const advice = needed ? '; use a record: persist: true' : ''
+    throw fault('state_io', `worker id ${workerId} cannot be locked: no lock file ${file} (${error.message})${advice}`)
+  }
+
+  /** A lock, null if another process holds it, undefined if the file was removed meanwhile. */
+  #tryHostLock(file) {
+    if (!fs.existsSync(file)) create(file, new Uint8Array(), 0o444)
+    if (!fs.lstatSync(file).isFile()) throw Object.assign(new Error('the path is not a file'), { code: NO_FILE })
+    const lock = this.#system.flock(file)
+    if (lock === null) return null
+    if (!isAt(file, lock.id)) return lock.close()
+    const release = () => {
+      try {
+        if (isAt(file, lock.id)) fs.rmSync(file, { force: true })
+      } catch {
+        // A file of another user stays.
+      }
+      lock.close()
+    }
+    return { release }
   }
 }
+
+/** Whether nobody can lock a file there, or this user may not. Deno's error has a name. */
+const hasNoLocks = ({ code, name }) => NO_LOCKS.includes(code) || name === 'NotCapable'
 
 const identity = ({ dev, ino }) => `${dev}:${ino}`
 

@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import fs, { mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Snowflake as Native, decode } from 'leafid'
+import { Snowflake } from 'leafid/wasm'
 import { RUNTIMES, assertDistinct, here, issue } from './support.mjs'
 import { record, space, vectors } from './node/support.mjs'
 
@@ -173,11 +174,63 @@ test('without a record it holds the lock of the host', { timeout }, async t => {
   run.kill()
   await run.ended
   new Native(options).close()
-  // Its file is removed between the opening and the lock, each time: another process may have locked a new one.
+  // The file is removed between its opening and its lock, each time: another process may have locked a new one. With a
+  // record, too, this is an error.
   const first = mkdtempSync(join(space().stateDir, 'bin-'))
   const flock = execFileSync('sh', ['-c', 'command -v flock'], { encoding: 'utf8' }).trim()
   const program = `#!/bin/sh\n/bin/rm "/run/lock/leafid-${options.name}-7.lock"\nexec ${flock} "$@"\n`
   writeFileSync(join(first, 'flock'), program, { mode: 0o755 })
-  const { code, message } = await issue(t, 'node', { options }, { PATH: first }).opened
-  assert.equal(code, 'ERR_LEAFID_STATE_IO', message)
+  for (const given of [options, { ...options, ...space(), name: options.name, persist: true }]) {
+    const { code, message } = await issue(t, 'node', { options: given }, { PATH: first }).opened
+    assert.equal(code, 'ERR_LEAFID_STATE_IO', message)
+    assert.match(message, /worker id 7 cannot be locked: no lock file .*other processes make and remove it all the time/)
+  }
+})
+
+/** Replaces a function of `fs` for lock files of the host; `replaced` gets the original one and the path. */
+const replace = (t, name, replaced) => {
+  const original = fs[name]
+  const isLock = file => String(file).endsWith('.lock')
+  t.mock.method(fs, name, (file, ...more) => (isLock(file) ? replaced(original, file) : original(file, ...more)))
+}
+
+test('the lock of the host is not skipped when its file was removed meanwhile, or it cannot be made now', { timeout }, async t => {
+  const options = { ...space(), worker: 7 }
+  const elsewhere = { ...options, stateDir: space().stateDir }
+  let removed = 0
+  replace(t, 'existsSync', (exists, file) => removed++ === 0 || exists(file))
+  const flake = new Snowflake(options)
+  assert.ok(removed > 1)
+  assert.throws(() => new Native(elsewhere), { code: IN_USE })
+  flake.close()
+  let code = 'ENOSPC'
+  replace(t, 'lstatSync', () => {
+    throw Object.assign(new Error(`${code}: no lock now`), { code })
+  })
+  const refused = { code: 'ERR_LEAFID_STATE_IO', message: /worker id 7 cannot be locked: no lock file .*ENOSPC: no lock now/ }
+  assert.throws(() => new Snowflake(options), refused)
+  code = 'EACCES'
+  new Snowflake(options).close()
+})
+
+test('a lock file of another user stays, and its lock is released', { timeout }, t => {
+  const options = { ...space(), worker: 7 }
+  replace(t, 'rmSync', () => {
+    throw Object.assign(new Error('EPERM'), { code: 'EPERM' })
+  })
+  new Snowflake(options).close()
+  t.mock.restoreAll()
+  new Native(options).close()
+})
+
+test('an opening that fails keeps no lock of the host', { timeout }, t => {
+  const options = { ...space(), worker: 7 }
+  const { openSync } = fs
+  t.mock.method(fs, 'openSync', (file, ...more) => {
+    if (String(file).endsWith('.state')) throw new Error('not now')
+    return openSync(file, ...more)
+  })
+  assert.throws(() => new Snowflake(options), { code: 'ERR_LEAFID_STATE_IO' })
+  t.mock.restoreAll()
+  new Native({ ...options, stateDir: space().stateDir }).close()
 })
