@@ -39,6 +39,28 @@ test('a lease is renewed while it is used, by a lease source with or without pro
   }
 })
 
+test('a release that opens the same options again gets a generator of its own', { timeout }, async () => {
+  const leaseSource = new LeaseSource()
+  const options = { ...space(), worker: leaseSource }
+  const release = leaseSource.release.bind(leaseSource)
+  let again = null
+  leaseSource.release = (...given) => {
+    release(...given)
+    again ??= Snowflake.open(options)
+  }
+  const flake = await Snowflake.open(options)
+  const ids = [flake.next()]
+  flake.close()
+  while (again === null) await sleep(5)
+  const next = await again
+  ids.push(next.next())
+  assert.equal(next.stats().handles, 1)
+  next.close()
+  while (leaseSource.called('release').length < 2) await sleep(5)
+  assert.equal(leaseSource.called('claim').length, 2)
+  leaseSource.assertGave(ids)
+})
+
 test('the time of a lease counts from when it was asked for', { timeout }, async () => {
   const claim = async request => {
     await sleep(300)

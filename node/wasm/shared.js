@@ -65,16 +65,25 @@ export class Shared {
 
   release() {
     this.handles--
-    if (this.handles > 0) return
-    const closing = [this.generator?.close(), this.#recovering].filter(Boolean)
+    if (this.handles !== 0) return
+    const { generator } = this
     this.generator = null
+    let closed
+    // Before the close, which may call a user callback: an opening there waits for the end.
+    this.busy = new Promise(done => (closed = done))
     const done = () => {
       if (all.get(this.settings.key) === this) all.delete(this.settings.key)
       freeSettings(this.settings)
       this.busy = null
+      closed()
     }
-    if (closing.length > 0) this.busy = Promise.allSettled(closing).then(done)
-    else done()
+    let closing = []
+    try {
+      closing = [generator?.close(), this.#recovering].filter(Boolean)
+    } finally {
+      if (closing.length > 0) Promise.allSettled(closing).then(done)
+      else done()
+    }
   }
 
   /** The generator of these settings, if it is open: then the settings are freed. */
