@@ -5,6 +5,10 @@ import { openNow, openSoon, recover } from './generator.js'
 import { warn } from './logger.js'
 import { platform } from './platform.js'
 import { freeSettings } from './settings.js'
+import { elapsed, sleep } from './time.js'
+
+/** How often `ready` looks whether another lease was claimed. */
+const POLL_MS = 5
 
 /** By the key of their settings; also those whose opening or closing is under way. */
 const all = new Map()
@@ -52,6 +56,25 @@ export class Shared {
     } catch (error) {
       this.lost = error
       warn(error)
+    }
+  }
+
+  /** Fulfilled when a call for an id finds a span, or when it is closed. After a loss it waits for the next claim. */
+  async ready() {
+    const deadline = elapsed() + this.settings.timeoutMs
+    while (this.generator) {
+      const { generator } = this
+      if (!this.lost) {
+        try {
+          await generator.ready()
+          if (!this.lost && this.generator === generator) return
+        } catch (error) {
+          if (!this.lost) throw error
+        }
+        continue
+      }
+      if (!this.#recovering || elapsed() >= deadline) throw this.lost
+      await sleep(POLL_MS)
     }
   }
 

@@ -198,7 +198,9 @@ export class Snowflake {
   async ready() {
     const self = Snowflake.#ours(this)
     if (!self.#shared && !self.#closed) await self.#claimSoon(settingsOf(self.#options))
-    await Snowflake.#generator(self).ready()
+    await self.#shared?.ready()
+    // It may have been closed meanwhile.
+    Snowflake.#generator(self)
   }
 
   stats() {

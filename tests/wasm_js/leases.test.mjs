@@ -210,6 +210,44 @@ test('after a lost lease ids go on above the last one, though the clock went bac
   const ids = out.trim().split(' ').map(BigInt)
   assert.deepEqual([decode(ids[0]).workerId, decode(ids.at(-1)).workerId], [0, 1])
   assert.deepEqual(ids.filter((id, at) => at > 0 && id <= ids[at - 1]), [])
+
+test('after a loss, ready waits for the next lease, and fails with the error of its claim', { timeout }, async () => {
+  let [claims, fails] = [0, false]
+  const until = () => Date.now() + 1000
+  const worker = {
+    claim: async () => {
+      if (claims++ > 0) await sleep(150)
+      if (fails) throw new Error('no pool')
+      return { workerId: claims, fromMs: Date.now(), untilMs: until(), leaseMs: 1000 }
+    },
+    // The first lease, and the last one, are lost.
+    renew: async ({ workerId }) => (workerId === 1 || fails ? null : until()),
+    release() {},
+  }
+  const flake = await Snowflake.open({ ...space(), worker, timeoutMs: 1000 })
+  const ids = []
+  const lost = async () => {
+    const isLost = () => {
+      try {
+        return void ids.push(flake.next())
+      } catch ({ message }) {
+        assert.match(message, /the lease of worker id \d+ is (lost|no longer held)/)
+        return true
+      }
+    }
+    for (const end = Date.now() + 5000; !isLost(); await sleep(1)) assert.ok(Date.now() < end, 'the loss')
+  }
+  await lost()
+  await flake.ready()
+  ids.push(flake.next())
+  assert.equal(decode(ids.at(-1)).workerId, 2)
+  assertDistinct(ids)
+  fails = true
+  await lost()
+  await assert.rejects(flake.ready(), /no pool/)
+  const ready = flake.ready()
+  flake.close()
+  await assert.rejects(ready, { code: 'ERR_LEAFID_CLOSED' })
 })
 
 test('a page with an object that leases, and one with a function', { timeout }, async t => {
