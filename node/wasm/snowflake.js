@@ -98,7 +98,8 @@ export class Snowflake {
     this.#claiming = Promise.resolve()
       .then(() => Shared.soon(settings))
       .then(shared => {
-        if (this.#closed) shared.release()
+        // A call for an id may have found the generator meanwhile.
+        if (this.#closed || this.#shared) shared.release()
         else this.#use(shared)
       })
       .finally(() => (this.#claiming = null))

@@ -234,3 +234,14 @@ test('an opening that fails keeps no lock of the host', { timeout }, t => {
   t.mock.restoreAll()
   new Native({ ...options, stateDir: space().stateDir }).close()
 })
+
+test('a lazy one holds its worker id once, whatever asks for it first', { timeout }, async () => {
+  const options = { ...space(), worker: 7 }
+  const flake = new Snowflake({ ...options, lazy: true })
+  const ready = flake.ready()
+  flake.next()
+  await ready
+  assert.equal(flake.stats().handles, 1)
+  flake.close()
+  new Native(options).close()
+})
