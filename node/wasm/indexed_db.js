@@ -17,9 +17,32 @@ export function missing() {
   return null
 }
 
-/** The store of these settings. Throws for a range that others may have, too. */
+/**
+ * Whether a page of another origin is above this one in its window. Browsers keep the storage and the locks of such a
+ * frame apart from those of other tabs.
+ */
+function isEmbedded() {
+  const { location } = globalThis
+  try {
+    for (let page = globalThis.window; page && page !== page.parent; page = page.parent) {
+      if (page.parent.location.origin !== location.origin) return true
+    }
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** The store of these settings. Throws for worker ids that others may have, too. */
 export function indexedDbStore(settings) {
   const { stateDir, storage, isRange, exclusiveRange, persist, leases } = settings
+  if (!leases && (isRange || !exclusiveRange) && isEmbedded()) {
+    const message =
+      'worker is no lease, and this page is in a frame of another origin, where the browser may have other records ' +
+      'and locks than in a tab; lease the worker id from a server, or, if no other page, profile or device has it, ' +
+      'give one number with exclusiveRange'
+    throw fault('invalid_argument', message)
+  }
   if (!persist && !leases) {
     const why = 'true in a browser: without a record a page does not see that its lock was cleared with the storage'
     wasm().refuse('persist', persist, why)

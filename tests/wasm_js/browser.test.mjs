@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { assertDistinct, here, launch, site } from './support.mjs'
+import { assertDistinct, here, launch, launchProfile, site } from './support.mjs'
 import { vectors } from './node/support.mjs'
 
 const timeout = 60_000
@@ -59,9 +59,9 @@ before(async () => {
 after(() => browser.close())
 
 /** A profile with pages of one origin. */
-async function profile(t) {
+async function profile(t, newContext = () => browser.newContext()) {
   const url = await site(t, package_)
-  const context = await browser.newContext()
+  const context = await newContext()
   t.after(() => context.close())
   const made = { url, context, page }
   /** A page; `clockMs` shifts its clock. */
@@ -355,4 +355,35 @@ test('what cannot be promised is refused, and says why', { timeout }, async t =>
   assert.match(await refused({ worker: 7, persist: false }), /persist is false; allowed: true in a browser/)
   await tab.evaluate(() => Object.defineProperty(navigator, 'locks', { value: undefined }))
   assert.match(await refused({ worker: 7 }), /there are no Web Locks here; lease the worker id/)
+})
+
+test('in a frame of another site, whose storage is its own, a worker id needs a lease or a statement', { timeout }, async t => {
+  const { page, url } = await profile(t, launchProfile)
+  const top = await page()
+  /** Opens in a frame of the page: the worker ids, or why it was refused. */
+  async function openInFrame(allOptions) {
+    await top.evaluate(src => document.body.append(Object.assign(document.createElement('iframe'), { src })), url)
+    await top.waitForFunction(() => globalThis[0])
+    const frame = top.frames().at(-1)
+    await frame.waitForURL(`${url}/`)
+    await frame.addScriptTag({ type: 'module', content: `${IN_PAGE}; globalThis.loaded = true` })
+    await frame.waitForFunction(() => globalThis.loaded)
+    return frame.evaluate(async allOptions => {
+      const untilMs = () => Date.now() + 60_000
+      const claim = () => ({ workerId: 5, fromMs: Date.now(), untilMs: untilMs() })
+      const sources = { lease: { claim, renew: untilMs, release() {} }, function: () => 7 }
+      const results = []
+      for (const { worker, ...options } of allOptions) {
+        const { workerId, message } = await globalThis.open({ worker: sources[worker] ?? worker, ...options })
+        results.push(workerId ?? message)
+      }
+      return results
+    }, allOptions)
+  }
+  const [number, range, called] = [{ worker: 7 }, { worker: '0-3', exclusiveRange: true }, { worker: 'function', name: 'called' }]
+  assert.deepEqual(await openInFrame([number]), [7])
+  await top.goto(url.replace('localhost', '127.0.0.1'))
+  const [leased, stated, ...refused] = await openInFrame([{ worker: 'lease' }, { ...number, exclusiveRange: true }, number, range, called])
+  assert.deepEqual([leased, stated], [5, 7])
+  for (const message of refused) assert.match(message, /no lease, and this page is in a frame of another origin/)
 })

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { createReadStream, existsSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
+import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { chromium } from 'playwright-core'
 
@@ -102,4 +103,17 @@ function proxy(asked, answer, target) {
 const ARGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
 const QUIET = ['--disable-background-networking', '--disable-component-update', '--disable-sync']
 
-export const launch = () => chromium.launch({ executablePath: '/usr/bin/chromium', args: [...ARGS, ...QUIET] })
+const CHROMIUM = { executablePath: '/usr/bin/chromium', args: [...ARGS, ...QUIET] }
+
+export const launch = () => chromium.launch(CHROMIUM)
+
+/** A profile in which frames of other sites have storage: by default some browsers, and private windows, give them none. */
+export async function launchProfile() {
+  const folder = mkdtempSync(join(tmpdir(), 'leafid-profile-'))
+  mkdirSync(join(folder, 'Default'))
+  const preferences = { profile: { cookie_controls_mode: 0, block_third_party_cookies: false } }
+  writeFileSync(join(folder, 'Default/Preferences'), JSON.stringify(preferences))
+  // Its processes still write when it is closed.
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return chromium.launchPersistentContext(folder, CHROMIUM)
+}
