@@ -38,7 +38,14 @@ export class LocalIds {
   takeInto(array, from, need) {
     const held = this.#copyInto(array, from, array.length - from)
     const at = from + held
-    return at === array.length ? at : this.#state.fillFromMemory(array, at, need - held)
+    if (at === array.length) return at
+    try {
+      return this.#state.fillFromMemory(array, at, need - held)
+    } catch (error) {
+      // The ids so far are issued. The next call gets the error.
+      if (held > 0) return at
+      throw error
+    }
   }
 
   /** Fills the array if there are enough ids in memory; returns how many are missing, and takes none then. */

@@ -304,3 +304,16 @@ test('what cannot be promised is refused, and says why', () => {
   refused(['http://a', { token: 'a\nb' }], /^token is or `headers` with/)
   refused(['http://me:secret@a'], /^servers is a URL with an @/)
 })
+
+test('ids in memory are issued although taking more of them fails', async () => {
+  const { LocalIds } = await import('./node_modules/leafid/wasm/local_ids.js')
+  const fails = () => {
+    throw new Error('not now')
+  }
+  const local = new LocalIds({ run: () => BigInt64Array.of(1n, 2n, 3n), fillFromMemory: fails })
+  assert.equal(local.take(1), 1n)
+  const array = new BigInt64Array(3)
+  assert.equal(local.takeInto(array, 0, 3), 2)
+  assert.deepEqual([...array], [2n, 3n, 0n])
+  assert.throws(() => local.takeInto(array, 2, 1), /not now/)
+})
