@@ -238,7 +238,10 @@ class FileStore {
     if (!fs.lstatSync(file).isFile()) throw Object.assign(new Error('the path is not a file'), { code: NO_FILE })
     const lock = this.#system.flock(file)
     if (lock === null) return null
-    if (!isAt(file, lock.id)) return lock.close()
+    if (!isAt(file, lock.id)) {
+      lock.close()
+      return undefined
+    }
     const release = () => {
       try {
         if (isAt(file, lock.id)) fs.rmSync(file, { force: true })

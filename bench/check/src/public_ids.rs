@@ -1,4 +1,5 @@
-//! The paths of public ids. Where the processor has no AES instructions they cost several times as much, and the check fails.
+//! The paths of public ids. Where the processor has no AES instructions they cost several times as much, and the check
+//! fails.
 
 use crate::one_by_one;
 use leafid::{PublicIdKey, PublicIds};

@@ -212,11 +212,8 @@ extern "C" fn buffer_refill(buffer: i32, pending: i32, prefetch: f64, most: f64,
             // ids are missing, and none is in both.
             module.get_mut::<PendingSegments>(pending)?.drop_first(segment.len());
             let Buffer { ids, filler, .. } = module.get_mut(buffer)?;
-            if let Err(refused) = ids.offer(filler, segment, prefetch) {
-                module.get_mut::<PendingSegments>(pending)?.push_front(refused);
-                return Ok(moved);
-            }
-            moved += 1;
+            // There is room.
+            moved += i32::from(ids.offer(filler, segment, prefetch).is_ok());
         }
     })
 }

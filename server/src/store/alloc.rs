@@ -67,7 +67,7 @@ async fn take(
     if raised == 0 {
         return Ok(None);
     }
-    check_single(tag, usize::try_from(raised).unwrap_or(usize::MAX))?;
+    check_single(tag, raised)?;
     let row = allocated(tx, tag).await?;
     let width = stride.width(step.unwrap_or(row.step), tag)?;
     let start = row.end.checked_sub(width).ok_or_else(|| out_of_ids(tag))?;
@@ -81,10 +81,9 @@ async fn take(
     Ok(Some(Fetched { segment, step: (row.step > 0).then_some(row.step) }))
 }
 
-/// Two rows of one tag are raised together, and ids of one come again from the other.
-///
-/// Errors: `segment_unavailable`.
-pub(super) fn check_single(tag: &str, rows: usize) -> Result<()> {
+/// Errors: `segment_unavailable` for two rows of one tag: they are raised together, and ids of one come again from the
+/// other.
+pub(super) fn check_single(tag: &str, rows: u64) -> Result<()> {
     if rows <= 1 {
         return Ok(());
     }

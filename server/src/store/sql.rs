@@ -37,9 +37,11 @@ impl Sql {
         let options: AnyConnectOptions = url
             .parse()
             .map_err(|error| Error::invalid("store", format!("{shown}: {error}"), connection::ALLOWED))?;
-        let pool = AnyPoolOptions::new();
-        // A new connection to a file opens what is at its path by then.
-        let pool = if file.is_some() { pool.max_lifetime(None).idle_timeout(None) } else { pool };
+        let mut pool = AnyPoolOptions::new();
+        if file.is_some() {
+            // A later connection would open what is at the path by then.
+            pool = pool.max_lifetime(None).idle_timeout(None);
+        }
         let pool = pool
             .max_connections(connections.min(dialect.most_connections))
             .acquire_timeout(limit)
@@ -165,7 +167,7 @@ impl Sql {
         self.file.as_ref().map_or(Ok(()), |file| file.check_before())?;
         let connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
         let mut tx = Transaction::new(connection, self.dialect);
-        if let Some(Err(error)) = self.file.as_ref().map(|file| file.check()) {
+        if let Err(error) = self.file.as_ref().map_or(Ok(()), |file| file.check()) {
             // It may have opened another file just now, and would be used once the right one is back.
             tx.close();
             return Err(error);

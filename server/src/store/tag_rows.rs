@@ -53,7 +53,7 @@ async fn set(tx: &mut Transaction, tag: &str, change: &TagChange) -> Result<(Tag
     }
     let select = format!("SELECT {COLUMNS} FROM leaf_alloc WHERE biz_tag = ?");
     let rows = tx.rows(&select, &[Value::Text(tag)]).await?;
-    check_single(tag, rows.len())?;
+    check_single(tag, rows.len() as u64)?;
     let row = rows
         .first()
         .ok_or_else(|| Error::new(Code::SegmentUnavailable, format!("the row of {tag:?} has vanished")))?;
