@@ -32,6 +32,8 @@ mod windows;
 
 pub(crate) use inherited_fds::ForkSafeFd;
 pub(crate) use per_process::PerProcess;
+#[cfg(feature = "cli")]
+pub(crate) use signals::end_on_interrupt;
 pub(crate) use signals::without_signals;
 pub(crate) use thread::{Thread, ThreadKind, spawn};
 

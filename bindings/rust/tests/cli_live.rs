@@ -141,7 +141,7 @@ fn a_watch_without_a_terminal_is_plain_text() {
 /// Waits for a program with a limit.
 #[cfg(unix)]
 fn ended(mut child: Child) -> std::process::ExitStatus {
-    for _ in 0..1_000 {
+    for _ in 0..6_000 {
         if let Some(status) = child.try_wait().unwrap() {
             return status;
         }
@@ -151,15 +151,22 @@ fn ended(mut child: Child) -> std::process::ExitStatus {
     child.wait().unwrap()
 }
 
-/// On a terminal that `script` makes.
+/// On a terminal that `script` makes; once started as by a script in its background, which ignores interrupts.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_watch_on_a_terminal_draws_over_itself_and_ends_with_ctrl_c() {
+    for interrupts in ["-", "''"] {
+        watch_until_interrupted(interrupts);
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn watch_until_interrupted(interrupts: &str) {
     use std::os::unix::process::ExitStatusExt;
     let place = Place::new();
     let flake = place.builder().worker(7).open().unwrap();
     let (dir, program) = (place.dir.path().display(), env!("CARGO_BIN_EXE_leafid"));
-    let line = format!("exec {program} watch --interval-ms 50 --state-dir {dir}");
+    let line = format!("trap {interrupts} INT; exec {program} watch --interval-ms 50 --state-dir {dir}");
     let on_terminal = command("script")
         .args(["-qefc", &line, "/dev/null"])
         .stdin(Stdio::piped())

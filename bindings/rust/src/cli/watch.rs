@@ -5,7 +5,7 @@ use super::options::Space;
 use super::scrape::{self, Sample};
 use super::state::recorded;
 use super::streams::{Outcome, Streams};
-use crate::os::env::Env;
+use crate::os::{self, env::Env};
 use crate::segments::high_water;
 use crate::storage::state_file;
 use crate::{Result, Utc};
@@ -89,6 +89,10 @@ pub(super) fn watch(arguments: &WatchArguments, streams: &mut Streams<'_>) -> Ou
     let env = Env::system();
     // The console of Windows may not know the codes.
     let live = streams.is_terminal && !arguments.json && !cfg!(windows);
+    if streams.is_terminal {
+        // Ctrl-C is its only end.
+        os::end_on_interrupt();
+    }
     let mut before = Readings::new();
     let mut looks = 0;
     loop {

@@ -1,4 +1,4 @@
-//! Blocks signals during an action.
+//! Signals: blocked during an action, and the end by an interrupt.
 
 #[cfg(unix)]
 use std::mem::MaybeUninit;
@@ -22,6 +22,24 @@ pub(crate) fn without_signals<T>(run: impl FnOnce() -> T) -> T {
     // SAFETY: `old` was filled by the call above.
     let _restore = blocked.then(|| Restore(unsafe { old.assume_init() }));
     run()
+}
+
+#[cfg(all(feature = "cli", windows))]
+pub(crate) fn end_on_interrupt() {}
+
+/// Has an interrupt end this process also where it was started with interrupts ignored, as by a script that starts it in
+/// the background. A handler stays.
+#[cfg(all(feature = "cli", unix))]
+pub(crate) fn end_on_interrupt() {
+    let mut action = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: `action` is read only once the system has filled it, and SIG_DFL is no function.
+    unsafe {
+        if libc::sigaction(libc::SIGINT, std::ptr::null(), action.as_mut_ptr()) == 0
+            && action.assume_init().sa_sigaction == libc::SIG_IGN
+        {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+        }
+    }
 }
 
 /// Restores the previous mask, also after a panic.
