@@ -173,7 +173,7 @@ fn a_dead_parent_s_id_is_free_though_its_idle_child_lives() {
     let flake = loop {
         match place.builder().worker(7).open() {
             Ok(flake) => break flake,
-            Err(error) => assert!(begun.elapsed() < Duration::from_millis(100), "{error}"),
+            Err(error) => assert!(begun.elapsed() < Duration::from_secs(10), "{error}"),
         }
     };
     flake.next().unwrap();

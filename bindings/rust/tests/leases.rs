@@ -6,21 +6,24 @@ mod common;
 #[path = "common/lease_source.rs"]
 mod lease_source;
 
-use common::Place;
+use common::{HANG, Place, until};
 use leafid::{Answer, ClaimRequest, Code, Layout, Lease, Renewal, Snowflake, WorkerLeases, WorkerSource};
-use lease_source::{Shared, Table, ids, now_ms};
-use std::sync::atomic::Ordering::SeqCst;
+use lease_source::{LEASE_MS, Shared, Table, ids, ids_until, now_ms};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 #[test]
 fn a_lease_is_renewed_while_it_is_held_and_released_by_close() {
-    let (place, table) = (Place::new(), Table::new(400));
+    let (place, table) = (Place::new(), Table::new(LEASE_MS));
+    let begun = Instant::now();
     let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
     assert_eq!(flake.worker_id().unwrap(), 0);
-    ids(&flake, &table, Duration::from_millis(1_500), &mut 0);
-    assert!((3..=12).contains(&table.renewals.load(SeqCst)), "{:?}", table.renewals);
-    let stats = flake.stats().unwrap();
-    assert!((now_ms() - 100..=now_ms() + 400).contains(&stats.lease_until_ms.unwrap()), "{stats:?}");
+    ids_until(&flake, &table, &mut 0, || table.renewals.load(SeqCst) >= 2);
+    let least = Duration::from_millis(LEASE_MS as u64 * 3 / 4);
+    assert!(begun.elapsed() > least, "two renewals after {:?}", begun.elapsed());
+    let until_ms = flake.stats().unwrap().lease_until_ms.unwrap();
+    assert!(table.given.lock().unwrap().iter().any(|(_, _, until)| *until == until_ms), "{until_ms}");
     let last = flake.next().unwrap();
     flake.close().unwrap();
     let releases = table.releases.lock().unwrap().clone();
@@ -32,9 +35,10 @@ fn a_lease_is_renewed_while_it_is_held_and_released_by_close() {
 
 #[test]
 fn a_lease_is_kept_while_no_id_is_asked_for() {
-    let (place, table) = (Place::new(), Table::new(300));
+    let (place, table) = (Place::new(), Table::new(LEASE_MS));
     let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
-    std::thread::sleep(Duration::from_millis(1_000));
+    let at_first = flake.stats().unwrap().lease_until_ms.unwrap();
+    until("the end of the first span", || now_ms() > at_first);
     assert_eq!(flake.worker_id().unwrap(), 0);
     assert!(table.covers(flake.next().unwrap()));
     assert_eq!(table.claims.load(SeqCst), 1);
@@ -42,16 +46,14 @@ fn a_lease_is_kept_while_no_id_is_asked_for() {
 
 #[test]
 fn an_outage_shorter_than_the_lease_is_bridged() {
-    let (place, table) = (Place::new(), Table::new(3_000));
+    let (place, table) = (Place::new(), Table::new(2 * LEASE_MS));
     let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
     let mut last = 0;
-    ids(&flake, &table, Duration::from_millis(200), &mut last);
     table.failing.store(true, SeqCst);
-    ids(&flake, &table, Duration::from_millis(1_800), &mut last);
+    ids_until(&flake, &table, &mut last, || flake.stats().unwrap().renewal_failures > 0);
     table.failing.store(false, SeqCst);
-    ids(&flake, &table, Duration::from_millis(1_500), &mut last);
+    ids_until(&flake, &table, &mut last, || table.renewals.load(SeqCst) > 0);
     assert_eq!((flake.worker_id().unwrap(), table.claims.load(SeqCst)), (0, 1));
-    assert!(flake.stats().unwrap().renewal_failures > 0);
 }
 
 #[test]
@@ -66,10 +68,10 @@ fn a_lease_without_a_record_needs_no_directory() {
 
 #[test]
 fn a_claim_that_answers_too_late_is_given_back() {
-    struct Slow(Shared);
+    struct Slow(Shared, Arc<AtomicBool>);
     impl WorkerLeases for Slow {
         fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
-            std::thread::sleep(Duration::from_millis(400));
+            until("the opening gives up", || self.1.load(SeqCst));
             self.0.claim(request)
         }
         fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
@@ -80,11 +82,12 @@ fn a_claim_that_answers_too_late_is_given_back() {
         }
     }
     let (place, table) = (Place::new(), Table::new(10_000));
-    let source = WorkerSource::leases(Slow(Shared(table.clone())));
+    let gave_up = Arc::new(AtomicBool::new(false));
+    let source = WorkerSource::leases(Slow(Shared(table.clone()), gave_up.clone()));
     let error = place.builder().timeout_ms(100).worker(source).open().unwrap_err();
     assert_eq!(error.code(), Code::WorkerLost);
-    std::thread::sleep(Duration::from_millis(1_000));
-    assert_eq!(table.releases.lock().unwrap().len(), 1);
+    gave_up.store(true, SeqCst);
+    until("the release", || table.releases.lock().unwrap().len() == 1);
 }
 
 /// Gives spans by a clock of its own.
@@ -119,7 +122,8 @@ fn a_lease_source_whose_clock_went_back_is_not_called_in_a_loop() {
     let source = Clocked { inner: Shared(table.clone()), off_ms: -10_000, span_ms: 300 };
     let flake = place.builder().timeout_ms(200).worker(WorkerSource::leases(source)).open().unwrap();
     let (begun, mut refused) = (Instant::now(), 0);
-    while begun.elapsed() < Duration::from_millis(2_000) {
+    while begun.elapsed() < Duration::from_millis(2_000) || table.claims.load(SeqCst) < 2 {
+        assert!(begun.elapsed() < HANG, "no other claim");
         if let Err(error) = flake.next() {
             assert_eq!(error.code(), Code::WorkerLost, "{error}");
             refused += 1;
@@ -128,9 +132,10 @@ fn a_lease_source_whose_clock_went_back_is_not_called_in_a_loop() {
     }
     // What the renewals do not give a new claim does, time and again.
     let (renewals, claims) = (table.renewals.load(SeqCst), table.claims.load(SeqCst));
+    let seconds = begun.elapsed().as_secs() as usize + 1;
     assert!(
-        (1..40).contains(&renewals) && (2..20).contains(&claims),
-        "{renewals}, {claims}, {refused} refused"
+        renewals < 20 * seconds && claims < 10 * seconds,
+        "{renewals}, {claims}, {refused} refused in {seconds} s"
     );
 }
 
@@ -147,9 +152,9 @@ fn spans_of_milliseconds_are_renewed_with_a_pause() {
     };
     let before = table.renewals.load(SeqCst);
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_millis(500) {
+    while table.renewals.load(SeqCst) < before + 20 {
+        assert!(begun.elapsed() < HANG, "{} renewals", table.renewals.load(SeqCst) - before);
         let _ = flake.next();
     }
-    let renewals = table.renewals.load(SeqCst) - before;
-    assert!((2..=60).contains(&renewals), "{renewals} renewals in half a second");
+    assert!(begun.elapsed() > Duration::from_millis(160), "20 renewals in {:?}", begun.elapsed());
 }

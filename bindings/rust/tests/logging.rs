@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
-use common::Place;
+use common::{HANG, Place, until};
 use leafid::log_queue::{self, Level, LevelFilter, QueuedLogger};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -14,10 +14,13 @@ static LOGGER: QueuedLogger = QueuedLogger::new(sink);
 static ARRIVED: Mutex<Vec<(Level, String, String)>> = Mutex::new(Vec::new());
 /// While set, a delivery lasts.
 static HELD: AtomicBool = AtomicBool::new(false);
-const ENOUGH: Duration = Duration::from_secs(10);
+/// Whether a delivery lasts.
+static LASTS: AtomicBool = AtomicBool::new(false);
+const ENOUGH: Duration = HANG;
 
 fn sink(level: Level, message: &str) {
     while HELD.load(SeqCst) {
+        LASTS.store(true, SeqCst);
         std::thread::sleep(Duration::from_millis(1));
     }
     let thread = std::fs::read_to_string("/proc/thread-self/comm").unwrap();
@@ -31,6 +34,7 @@ fn alone(level: LevelFilter) -> MutexGuard<'static, ()> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     HELD.store(false, SeqCst);
     log_queue::wait(ENOUGH);
+    LASTS.store(false, SeqCst);
     LOGGER.install(level);
     ARRIVED.lock().unwrap().clear();
     alone
@@ -84,8 +88,7 @@ fn what_is_too_much_is_dropped_and_that_is_said() {
     HELD.store(true, SeqCst);
     let first = Instant::now();
     log::info!(target: "leafid", "leafid: first");
-    // The first one leaves the queue.
-    std::thread::sleep(Duration::from_millis(50));
+    until("the first one leaves the queue", || LASTS.load(SeqCst));
     for number in 0..300 {
         log::info!(target: "leafid", "leafid: {number}");
     }
@@ -174,8 +177,7 @@ fn settling_waits_for_the_delivery_under_way() {
     log_queue::wait_for_delivery();
     HELD.store(true, SeqCst);
     log::info!(target: "leafid", "slow");
-    // The delivery has begun.
-    std::thread::sleep(Duration::from_millis(50));
+    until("the delivery", || LASTS.load(SeqCst));
     assert_eq!(delivering_threads(), 1);
     let release = std::thread::spawn(|| {
         std::thread::sleep(Duration::from_millis(100));
@@ -209,10 +211,12 @@ fn a_claim_that_waits_tells_for_what() {
     let other = place.builder().worker(8).open().unwrap();
     held.next().unwrap();
     let closing = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(250));
+        let waits = |(_, told, _): &(Level, String, String)| told.contains("waiting up to");
+        until("the claim that waits", || ARRIVED.lock().unwrap().iter().any(waits));
+        std::thread::sleep(Duration::from_millis(150));
         other.close().unwrap();
     });
-    drop(place.builder().worker(7..=8).start_after(1).open().unwrap());
+    drop(place.builder().worker(7..=8).start_after(1).timeout_ms(60_000).open().unwrap());
     closing.join().unwrap();
     let told = arrived();
     let waited = told.iter().find(|(_, message)| message.contains(" waited ")).unwrap();

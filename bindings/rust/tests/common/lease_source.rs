@@ -1,11 +1,15 @@
 //! A lease source in memory, and the ids of a snowflake within its spans.
 #![allow(dead_code)]
 
+use crate::common::HANG;
 use leafid::{Answer, ClaimRequest, Code, Layout, Lease, Renewal, Snowflake, WorkerLeases};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How long most leases last: a machine may stall for half of it, until they are renewed late.
+pub(crate) const LEASE_MS: i64 = 3_000;
 
 pub(crate) fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64
@@ -111,6 +115,15 @@ impl WorkerLeases for Shared {
 
 pub(crate) fn ids(flake: &Snowflake, table: &Table, time: Duration, last: &mut i64) -> usize {
     ids_unless(flake, table, time, last, &[])
+}
+
+/// As [`ids`], until this is so.
+pub(crate) fn ids_until(flake: &Snowflake, table: &Table, last: &mut i64, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < HANG, "it does not come about: {:?}", flake.stats());
+        ids(flake, table, Duration::from_millis(5), last);
+    }
 }
 
 /// As [`ids`], but after an error of these codes it calls `next` again.

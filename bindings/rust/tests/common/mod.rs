@@ -8,11 +8,24 @@ pub(crate) mod programs;
 use leafid::{Snowflake, SnowflakeBuilder};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 /// A name that no other test of this host uses: a worker id is taken on the whole host.
 pub(crate) fn unique_name() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!("t{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed))
+}
+
+/// Far longer than anything takes on a busy machine: only what never comes lasts so long.
+pub(crate) const HANG: Duration = Duration::from_secs(60);
+
+/// Waits until this is so.
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < HANG, "{what} does not come");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// A state directory and a name of the test's own.

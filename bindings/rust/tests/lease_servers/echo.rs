@@ -2,8 +2,8 @@
 //! used by the request alone that it repeats `instance` or `nonce` of.
 
 use crate::common::forks::{in_child, plain_fork};
-use crate::common::{Place, newest, sorted_and_distinct};
-use crate::holding::ids;
+use crate::common::{HANG, Place, newest, sorted_and_distinct};
+use crate::holding::{LEASE_MS, ids, ids_until};
 use crate::request::{Reaction, Seen};
 use crate::server::Server;
 use leafid::{Code, Error, Snowflake};
@@ -149,7 +149,7 @@ fn failed_renewal(flake: &Snowflake, server: &Server, last: &mut i64) -> String 
         ids(flake, server, Duration::from_millis(10), last);
         match flake.stats().unwrap().last_error {
             Some(error) if error.contains("renew") => return error,
-            _ => assert!(begun.elapsed() < Duration::from_secs(10), "no renewal failed"),
+            _ => assert!(begun.elapsed() < HANG, "no renewal failed"),
         }
     }
 }
@@ -163,7 +163,7 @@ fn a_renewal_s_answer_without_its_nonce_is_no_renewal() {
             (json!(7), "has a nonce that is not text"),
         ] {
             scope.spawn(move || {
-                let (place, server) = (Place::new(), Server::new(1_000));
+                let (place, server) = (Place::new(), Server::new(2 * LEASE_MS));
                 let flake = open(&place, &server).unwrap();
                 let (mut last, until_ms) = (0, flake.stats().unwrap().lease_until_ms.unwrap());
                 let wrong = json!({"nonce": nonce});
@@ -182,12 +182,10 @@ fn a_renewal_s_answer_without_its_nonce_is_no_renewal() {
 
 #[test]
 fn each_renewal_has_a_nonce_of_its_own_and_an_older_answer_renews_nothing() {
-    let (place, server) = (Place::new(), Server::new(600));
+    let (place, server) = (Place::new(), Server::new(LEASE_MS));
     let flake = open(&place, &server).unwrap();
     let mut last = 0;
-    while server.seen("renew").len() < 2 {
-        assert_eq!(ids(&flake, &server, Duration::from_millis(10), &mut last), [""; 0]);
-    }
+    assert_eq!(ids_until(&flake, &server, &mut last, || server.seen("renew").len() >= 2), [""; 0]);
     server.reacts(|seen| if seen.call == "renew" { Reaction::Again } else { Reaction::Right });
     let said = failed_renewal(&flake, &server, &mut last);
     assert!(said.contains("has the nonce of another request"), "{said}");
@@ -204,7 +202,7 @@ fn each_renewal_has_a_nonce_of_its_own_and_an_older_answer_renews_nothing() {
 /// Each would continue to the other's end, and the one whose lease is shorter beyond its own.
 #[test]
 fn answers_to_two_renewals_that_are_swapped_renew_neither() {
-    let (one, other, server) = (Place::new(), Place::new(), Server::new(1_500));
+    let (one, other, server) = (Place::new(), Place::new(), Server::new(2 * LEASE_MS));
     let flakes = [&one, &other].map(|place| open(place, &server).unwrap());
     let ends = flakes.each_ref().map(|flake| flake.stats().unwrap().lease_until_ms);
     server.reacts(|seen| if seen.call == "renew" { Reaction::Swapped } else { Reaction::Right });

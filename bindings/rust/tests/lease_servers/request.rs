@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 use std::io::BufRead;
-use std::time::Duration;
 
 /// A request.
 #[derive(Clone, Debug)]
@@ -28,7 +27,7 @@ pub(crate) enum Reaction {
     /// It is done, and the connection closed without an answer.
     Lost,
     /// Not at all, until the other side closes or this is over.
-    Hang(Duration),
+    Hang,
 }
 
 /// The next request of a connection.

@@ -1,8 +1,8 @@
 //! Starts while no server can be reached: only with a span that is still held.
 
-use crate::common::{Place, newest, sorted_and_distinct};
+use crate::common::{Place, newest, sorted_and_distinct, until};
 use crate::holder::{Holder, holder};
-use crate::holding::ids;
+use crate::holding::{LEASE_MS, ids, ids_until};
 use crate::request::Reaction;
 use crate::server::Server;
 use leafid::{Code, Error, SnowflakeBuilder};
@@ -10,7 +10,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Leaves a lease whose holder was killed. Answers the largest id that it issued.
 fn killed(place: &Place, server: &Server) -> i64 {
@@ -40,16 +40,12 @@ const NONE: &str = "no cached lease is still valid here";
 
 #[test]
 fn a_killed_holder_s_span_is_gone_on_with_and_renewed_when_the_server_is_back() {
-    let (place, server) = (Place::new(), Server::new(3_000));
+    let (place, server) = (Place::new(), Server::new(2 * LEASE_MS));
     let mut holder = holder(&place, &server.url(), "wait");
     let mut last = (0..20).map(|_| holder.say().parse().unwrap()).max().unwrap();
-    let begun = Instant::now();
-    while server.seen("renew").is_empty() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "it is not renewed");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    // It is written down by then.
-    std::thread::sleep(Duration::from_millis(100));
+    let until_ms = || newest(&file(&place))["held"]["until_ms"].clone();
+    let at_first = until_ms();
+    until("a renewal that is written down", || until_ms() != at_first);
     holder.kill();
     server.down(true);
     let before = server.seen("renew").len();
@@ -58,11 +54,7 @@ fn a_killed_holder_s_span_is_gone_on_with_and_renewed_when_the_server_is_back() 
     assert_eq!(ids(&flake, &server, Duration::from_millis(100), &mut last), [""; 0]);
     assert_eq!(server.seen("renew").len(), before);
     server.down(false);
-    let begun = Instant::now();
-    while server.seen("renew").len() < before + 2 {
-        assert!(begun.elapsed() < Duration::from_secs(10), "it is not renewed");
-        assert_eq!(ids(&flake, &server, Duration::from_millis(20), &mut last), [""; 0]);
-    }
+    assert_eq!(ids_until(&flake, &server, &mut last, || server.seen("renew").len() >= before + 2), [""; 0]);
     let renewals = server.seen("renew");
     assert_ne!(renewals[before].body["token"], renewals[before - 1].body["token"], "the latest one");
     assert_eq!((server.seen("claim").len(), flake.stats().unwrap().claims), (1, 1));
@@ -74,11 +66,15 @@ fn a_killed_holder_s_span_is_gone_on_with_and_renewed_when_the_server_is_back() 
 
 #[test]
 fn it_is_worker_lost_when_the_remembered_lease_ends() {
-    let (place, server) = (Place::new(), Server::new(2_500));
+    let (place, server) = (Place::new(), Server::new(LEASE_MS));
     let mut last = killed(&place, &server);
     server.down(true);
     let flake = builder(&place, &server).open().unwrap();
-    let errors = ids(&flake, &server, Duration::from_millis(2_700), &mut last);
+    let mut errors = Vec::new();
+    until("the end of the lease", || {
+        errors = ids(&flake, &server, Duration::from_millis(20), &mut last);
+        !errors.is_empty()
+    });
     assert!(errors.last().unwrap().contains("cannot be reached"), "{errors:?}");
     drop(flake);
     refused(&builder(&place, &server), NONE);
@@ -149,10 +145,10 @@ fn no_token_stands_in_a_file_that_others_may_open() {
 
 #[test]
 fn a_lease_that_has_ended_is_refused() {
-    let (place, server) = (Place::new(), Server::new(700));
+    let (place, server) = (Place::new(), Server::new(LEASE_MS));
     killed(&place, &server);
     server.down(true);
-    std::thread::sleep(Duration::from_millis(750));
+    std::thread::sleep(Duration::from_millis(LEASE_MS as u64));
     refused(&builder(&place, &server), NONE);
 }
 
