@@ -17,9 +17,9 @@ bench: bench-tools c-lib python-wheel node-package
 	@PEERS=$(PEERS) BENCH_SECONDS=$(SECONDS) bench/run.sh $(BENCH_LANGS)
 
 bench-wasm: wasm
-	@rm -rf build/bench/wasm && mkdir -p build/bench/wasm/state && cp -R node/wasm build/bench/wasm/
+	@rm -rf build/bench/wasm && mkdir -p build/bench/wasm && cp -R node/wasm build/bench/wasm/
 	@cp build/wasm/leafid.wasm build/bench/wasm/wasm/
-	@BENCH_LANG=wasm BENCH_PACKAGE=$(CURDIR)/build/bench/wasm BENCH_STATE=$(CURDIR)/build/bench/wasm/state \
+	@BENCH_LANG=wasm BENCH_PACKAGE=$(CURDIR)/build/bench/wasm \
 	    node bench/wasm/bench.mjs >build/bench/wasm.jsonl
 	@python3 bench/report.py build/bench
 

@@ -68,7 +68,7 @@ same_tests := counter support fake-server vectors.test arguments.test waiting.te
     buffers.test
 
 test-wasm-js: node-package $(wasm_js)/installed
-	@sh tests/debian.sh chromium:chromium python3:python3 flock:util-linux
+	@sh tests/debian.sh chromium:chromium python3:python3
 	@$(NODE) node/tools/package.mjs build/node here=$(node_built) $(wasm_js)/project
 	@cp -R tests/wasm_js/. $(wasm_js)/project/ && rm $(wasm_js)/project/package.json
 	@mkdir -p $(wasm_js_same)/node_modules/leafid && cp $(same_tests:%=node/tests/%.mjs) $(wasm_js_same)/

@@ -1,7 +1,7 @@
 // ns per id of leafid/wasm in Node, each beside its floor in the same run. One JSON line for each figure.
 import { N, WINDOWS, batch, burst, compared, raw, single, windowOf } from '../node/harness.mjs'
 
-const { BENCH_PACKAGE, BENCH_STATE } = process.env
+const { BENCH_PACKAGE } = process.env
 const { Segments, Snowflake } = await import(`${BENCH_PACKAGE}/wasm/node.js`)
 
 /** (module (func (export "f") (result i64) i64.const 5)) */
@@ -14,7 +14,7 @@ let count = 0
 /** As in ../node/ours.mjs: wide is 23 bits of sequence, so that a tick is never used up. */
 function snowflake({ wide = false } = {}) {
   const layout = wide ? { layout: '35|5|23', epochMs: Date.UTC(new Date().getUTCFullYear(), 0), randomStart: 0 } : {}
-  return new Snowflake({ worker: 1, name: `bench-wasm-${process.pid}-${count++}`, stateDir: BENCH_STATE, ...layout })
+  return new Snowflake({ worker: 1, name: `bench-wasm-${process.pid}-${count++}`, persist: false, ...layout })
 }
 
 /** A tag with all ids that a run needs at hand. */

@@ -2,8 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 
-/** Whether `leafid` is leafid/wasm here, which has no file: source and asks servers by fetch. */
-export const wasm = process.env.LEAFID_WASM === '1'
+export { wasm } from './support.mjs'
 
 export const sleep = ms => new Promise(done => setTimeout(done, ms))
 

@@ -8,7 +8,7 @@ import { Snowflake, decode } from 'leafid'
 import { until, wasm } from './counter.mjs'
 import { run, sleep } from './lease_source.mjs'
 import { certificate, fakeServer } from './fake-server.mjs'
-import { assertDistinct, directory, space, start, thrown } from './support.mjs'
+import { assertDistinct, elsewhere, space, start, thrown } from './support.mjs'
 
 const main = createRequire(import.meta.url).resolve('leafid')
 const timeout = 60_000
@@ -128,8 +128,7 @@ test('lazy: the first call begins the claim, and no call waits for it', { timeou
     })
     assert.deepEqual([decode(id).workerId, flake.stats().handles, await asked('claim')], [0, 1, 1])
     // Its only id is taken: an error of the claim is that of a call, and then it is made again.
-    const { stateDir } = space()
-    const second = new Snowflake({ ...options, stateDir, peerTimes: undefined })
+    const second = new Snowflake({ ...options, ...elsewhere(), peerTimes: undefined })
     for (let i = 0; i < 2; i++) {
       assert.equal(thrown(second.next).code, WOULD_BLOCK)
       const error = await until('its error', async () => {
@@ -154,7 +153,7 @@ test('lazy: the first call begins the claim, and no call waits for it', { timeou
 test('a claim whose answer was lost is sent again, for one opening', { timeout }, async t => {
   const { url, tell, leases } = await server(t)
   const { name } = space()
-  const options = () => ({ name, stateDir: directory(), worker: url })
+  const options = () => ({ name, ...elsewhere(), worker: url })
   await tell({ do: 'fault', fault: { lost: true }, tag: 'claim', times: 1 })
   assert.equal((await refused(options())).code, LOST)
   const [lost] = await leases(name)
@@ -193,7 +192,7 @@ test('the time of a lease counts from when its servers were asked', { timeout },
 test('a pool that is full is worker_in_use, until a process gives one back', { timeout }, async t => {
   const { url } = await server(t, 30_000, '--pool', '1')
   const { name } = space()
-  const here = () => ({ name, stateDir: space().stateDir, worker: url })
+  const here = () => ({ name, ...elsewhere(), worker: url })
   const flake = await Snowflake.open(here())
   const last = flake.next()
   await assert.rejects(Snowflake.open(here()), { code: IN_USE, retry: true, message: /no free worker id/ })
@@ -290,7 +289,8 @@ test('of several servers one that is gone is passed over; one text is the same a
   }
 })
 
-test('without its server a process goes on only inside the span that was left to it', { timeout }, async t => {
+const uncached = wasm && 'leafid/wasm caches no lease'
+test('without its server a process goes on only inside the span that was left to it', { timeout, skip: uncached }, async t => {
   const { url, tell } = await server(t)
   const options = { ...space(), worker: url }
   const program = `

@@ -2,12 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { decode } from 'leafid'
-import { wasm } from './counter.mjs'
 
 export const sleep = ms => new Promise(done => setTimeout(done, ms))
-
-/** How much longer spans are where an opening takes long: leafid/wasm in Node starts a program for each lock of a file. */
-export const PACE = wasm ? 4 : 1
 
 export class LeaseSource {
   #rows
@@ -18,7 +14,7 @@ export class LeaseSource {
   calls = []
 
   /** `ids`: the worker ids it gives; `spanMs`: how long each time; `once`: each only once, so that a loss shows. */
-  constructor({ ids = [3, 4, 5, 6], spanMs = 300 * PACE, once = false } = {}) {
+  constructor({ ids = [3, 4, 5, 6], spanMs = 300, once = false } = {}) {
     this.once = once
     this.#rows = new Map(ids.map(id => [id, { untilMs: 0, token: null }]))
     this.spanMs = spanMs

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
-import { LeaseSource, PACE, run, sleep } from './lease_source.mjs'
+import { LeaseSource, run, sleep } from './lease_source.mjs'
 import { space, start } from './support.mjs'
 
 const timeout = 60_000
@@ -39,9 +39,9 @@ test('close while a renewal is under way: released after it, with its token', { 
 })
 
 test('close with a renewal that the event loop has not come to: it is not made', { timeout }, async () => {
-  const leaseSource = new LeaseSource({ spanMs: 100 * PACE })
+  const leaseSource = new LeaseSource({ spanMs: 100 })
   const flake = new Snowflake({ ...space(), worker: leaseSource })
-  for (const end = Date.now() + 200 * PACE; Date.now() < end; );
+  for (const end = Date.now() + 200; Date.now() < end; );
   flake.close()
   await sleep(20)
   assert.deepEqual(leaseSource.calls.map(([kind]) => kind), ['claim', 'release'])
@@ -173,7 +173,7 @@ test('a source of each worker thread; their ends release, also with a call under
   const code = `
     const { Snowflake } = require(process.env.LEAFID_MAIN)
     const { workerData: { options, workerId, end }, parentPort } = require('node:worker_threads')
-    const spanMs = ${200 * PACE}
+    const spanMs = 200
     const lent = () => ({ workerId, fromMs: Date.now(), untilMs: Date.now() + spanMs, leaseMs: spanMs })
     const worker = {
       claim: lent,
@@ -188,7 +188,7 @@ test('a source of each worker thread; their ends release, also with a call under
       if (end === 'close') flake.close()
       if (end === 'exit') process.exit(0)
       if (end !== 'hangs') clearInterval(timer)
-    }, ${400 * PACE})`
+    }, 400)`
   const program = `
     const { Worker } = require('node:worker_threads')
     const { once } = require('node:events')

@@ -21,8 +21,18 @@ export function directory() {
   return stateDir
 }
 
-/** An id space that no other test of this host shares: `{ name, stateDir }`. */
-export const space = () => ({ name: `node-${randomBytes(6).toString('hex')}`, stateDir: directory() })
+/** Whether `leafid` is leafid/wasm here, which keeps no files, and asks servers by fetch. */
+export const wasm = process.env.LEAFID_WASM === '1'
+
+let hosts = 0
+/** As on another host: another state directory, and without one other settings. */
+export const elsewhere = () => (wasm ? { persist: false, randomStart: ++hosts } : { stateDir: directory() })
+
+/** An id space that no other test of this host shares: a name, and where its records are kept, if they are. */
+export const space = () => ({
+  name: `node-${randomBytes(6).toString('hex')}`,
+  ...(wasm ? { persist: false } : { stateDir: directory() }),
+})
 
 /** What the call throws. */
 export function thrown(call) {

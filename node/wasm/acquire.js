@@ -7,13 +7,11 @@
 //   claim(settings, previous, ask)      steps to a grant; `previous` is the worker id before a loss, or null
 //   renew(settings, lease, wishMs)      a promise of the handle of a result for `held_take`
 //   release(settings, lease, untilMs)   frees the handle of the lease
-//   isUnreachable            whether the last claim failed because no server could be reached
 //   longestMs                how long a renewal takes at most
 //   use(), drop()            by those who may call it later
 //
 // A grant is `{ workerId, lease, asked, peerTimesMs? }`: the handle of a lease, or 0, and boot time before it was asked
-// for. While no server can be reached, it is `{ lease: 0, offline: { why, ids } }`: the error, and the worker ids whose
-// leases are cached.
+// for.
 
 import { times } from './answers.js'
 import { filteredMs } from './clock.js'
@@ -21,17 +19,16 @@ import { codeOf, fault } from './errors.js'
 import { fromMs } from './lease_calls.js'
 import { log } from './logger.js'
 import { wasm } from './module.js'
-import { platform } from './platform.js'
 import { textOf } from './user_calls.js'
 
-const [IN_USE, INVALID, LOST] = ['worker_in_use', 'invalid_argument', 'worker_lost'].map(codeOf)
+const [IN_USE, INVALID] = ['worker_in_use', 'invalid_argument'].map(codeOf)
 
 /** Steps to a grant; null where the options name the worker ids. `ask` calls user callbacks. */
 export function* acquire(settings, ask, previous) {
   yield* checkPeers(settings, ask)
   const { source } = settings.workers
   if (!source) return null
-  const grant = yield* claimOf(source, settings, ask, previous)
+  const grant = yield* source.claim(settings, previous, ask)
   if (!grant.lease) return grant
   try {
     check(settings, grant)
@@ -39,21 +36,6 @@ export function* acquire(settings, ask, previous) {
   } catch (error) {
     giveBack(settings, grant, error)
     throw error
-  }
-}
-
-function* claimOf(source, settings, ask, previous) {
-  try {
-    return yield* source.claim(settings, previous, ask)
-  } catch (error) {
-    if (error.code !== LOST || !source.isUnreachable) throw error
-    const { leases } = settings.store
-    if (leases) return { lease: 0, offline: { why: error, ids: leases.candidates() } }
-    const why = settings.persist
-      ? `no lease is cached in ${platform().name}, which does not show whether the machine was started again or ` +
-          'the storage was copied'
-      : 'with persist = false no lease is cached'
-    throw fault('worker_lost', `no lease server can be reached, and ${why}: ${error.message}`, error)
   }
 }
 

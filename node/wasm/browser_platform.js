@@ -5,9 +5,7 @@ import { indexedDbStore, missing } from './indexed_db.js'
 import { indexedDbMarks } from './mark_indexed_db.js'
 import { noStore } from './no_store.js'
 import { use } from './platform.js'
-import { nowMs, setTimeout, suspendCountingClock } from './time.js'
-
-const started = new Date(nowMs()).toISOString().replace(/\.\d+Z$/, 'Z')
+import { setTimeout, suspendCountingClock } from './time.js'
 
 function store(settings) {
   const why = missing()
@@ -22,9 +20,7 @@ export function useBrowser() {
     name: 'a browser',
     waits: true,
     bootMs: suspendCountingClock(),
-    host: '',
     variable: () => undefined,
-    writer: () => ({ pid: 0, host: 'browser', started, boot: '', counted_ms: 0 }),
     store,
     marks: indexedDbMarks,
     background: (run, ms) => setTimeout(run, ms),

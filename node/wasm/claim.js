@@ -25,14 +25,11 @@ export const AWAITING = { pause: sleep, mayWait: true, ask: inTime }
 export function* claim(settings, waits, granted = null, floor = 0) {
   const module = wasm()
   const { name, workers, timeoutMs, noRecordWaitMs, lazy } = settings
-  const offline = granted?.offline
   const first = granted ? granted.workerId : workers.first
   const last = granted ? granted.workerId : workers.last
   const cannotWait = lazy && !waits.mayWait
-  const given = offline
-    ? ['search_cached', name, offline.why.message, idBytes(offline.ids), numberOf(offline.why)]
-    : ['search_new', name, first, last, timeoutMs, cannotWait, noRecordWaitMs]
-  const search = module.call(...given, platform().bootMs())
+  const given = [name, first, last, timeoutMs, cannotWait, noRecordWaitMs]
+  const search = module.call('search_new', ...given, platform().bootMs())
   try {
     for (;;) {
       const action = module.call('search_poll', search, platform().bootMs())
@@ -59,8 +56,6 @@ export function* claim(settings, waits, granted = null, floor = 0) {
   }
 }
 
-const idBytes = ids => new Uint8Array(BigInt64Array.from(ids, BigInt).buffer)
-
 const peek = (settings, workerId) => (settings.persist ? RecordFile.peek(settings, workerId) : nothing())
 
 // eslint-disable-next-line require-yield
@@ -69,19 +64,18 @@ function* nothing() {
 }
 
 function* claimOne(settings, workerId, waits, granted, floor) {
-  const { store, persist } = settings
+  const { store } = settings
   const lock = yield store.lock(workerId)
-  if (lock === null) throw inUse(settings, workerId, persist ? yield* RecordFile.holder(settings, workerId) : null)
+  if (lock === null) throw inUse(settings, workerId)
   let file
   try {
     file = yield* RecordFile.open(settings, workerId, lock.file)
-    if (granted?.offline) granted = cached(settings, workerId, file.record, granted.offline)
     const first = yield* begin(settings, file.record, waits, granted, floor)
     const record = wasm().call('record_begin', file.record, first.from, first.until, first.nowMs, ...owner())
     yield* file.write(record)
     markUsed()
     const message =
-      `${persist ? (store.label ?? store.place) : 'no record is kept'}, worker id ${workerId} of "${settings.name}", ` +
+      `${store.place || 'no record is kept'}, worker id ${workerId} of "${settings.name}", ` +
       `layout ${settings.layoutText}`
     log('info', message)
     return { lock, file, workerId, granted, seed: random64(), ...first }
@@ -90,17 +84,6 @@ function* claimOne(settings, workerId, waits, granted, floor) {
     lock.release()
     throw error
   }
-}
-
-/** The grant of a cached lease, whose record is locked. */
-function cached({ store }, workerId, record, { why }) {
-  const found = store.leases.find(workerId, record)
-  if (!found) {
-    const message = `no lease server can be reached, and no cached lease is still valid here: ${why.message}`
-    throw fault('worker_lost', message)
-  }
-  log('warn', `${why.message}; worker id ${workerId} continues with the lease that it still holds`)
-  return found
 }
 
 /** The first span, from the record, the lease and the clock. */
@@ -129,11 +112,11 @@ export function waitsTooLong(left) {
   return fault('would_block', message)
 }
 
-function inUse({ name, persist, store, workers }, workerId, holder) {
-  const record = persist ? ` (${store.path(workerId)})` : ''
+function inUse({ name, store, workers }, workerId) {
+  const record = store.place ? ` (${store.path(workerId)})` : ''
   const advice = workers.source?.urls
     ? 'its lease has ended, as the server says: end that one, or let it continue'
     : 'close that one, give this one the same options, or use a range such as 0-31, which has an id for each'
-  const message = `worker id ${workerId} of "${name}"${record} is held by ${holder ?? store.others}; ${advice}`
+  const message = `worker id ${workerId} of "${name}"${record} is held by ${store.others}; ${advice}`
   return fault('worker_in_use', message)
 }

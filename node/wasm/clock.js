@@ -26,34 +26,15 @@ function both() {
   }
 }
 
-function logged() {
-  if (wasm().number() === 1) log('warn', wasm().text())
-}
-
 /** Unix milliseconds after the filter: for all records and decisions. */
 export function filteredMs() {
   if (!platform().filters) return nowMs()
   const filtered = wasm().call('clock_filter', theFilter(), ...both())
-  logged()
+  if (wasm().number() === 1) log('warn', wasm().text())
   return filtered
-}
-
-/** Takes in what another process of this start of the machine recorded: its filtered time, and who wrote the record. */
-export function observe(thenMs, { boot, counted_ms: countedMs = 0, leap_ms: leap = [] }) {
-  if (!platform().filters || !boot || boot !== platform().writer().boot) return
-  const [size, since] = leap ?? []
-  wasm().call('clock_observe', theFilter(), thenMs, countedMs, size, since, ...both())
-  logged()
 }
 
 /** A generator uses the filtered time from now on. */
 export function markUsed() {
   if (platform().filters) wasm().call('clock_used', theFilter())
-}
-
-/** Who writes a record, with the leap that is not followed yet. */
-export function writer() {
-  const given = platform().writer()
-  const isLeaping = platform().filters && wasm().call('clock_leap', theFilter()) === 1
-  return isLeaping ? { ...given, leap_ms: wasm().numbers(2) } : given
 }

@@ -6,7 +6,7 @@ import { filteredMs } from './clock.js'
 import { LeafidError, codeOf, fault, nameOf, numberOf } from './errors.js'
 import { AWAITING, BLOCKING, MAX_WAIT_MS, claim, waitsTooLong } from './claim.js'
 import { failedRenewal } from './lease_calls.js'
-import { log, warn } from './logger.js'
+import { warn } from './logger.js'
 import { NEED_SPAN, WAIT_UNTIL, wasm } from './module.js'
 import { platform } from './platform.js'
 import { fields } from './record.js'
@@ -57,9 +57,8 @@ class Generator {
   #extension
   /** The schedule of the lease, a handle; 0 without one. */
   #held = 0
-  /** What leased the worker id, and where that lease is cached; or null. */
+  /** What leased the worker id, or null. */
   #source = null
-  #cache = null
   /** The result of a renewal that is under way, a promise; null without one. */
   #asking = null
   #askedAt = 0
@@ -76,7 +75,6 @@ class Generator {
   #closed = false
   /** The first tick without an id, once it is closed. */
   firstUnused = 0
-  #keepsLease = false
   /** Called with an error when the lease is lost. */
   onLoss = () => {}
   renewals = 0
@@ -102,8 +100,6 @@ class Generator {
       this.#source.use()
       this.#held = module.call('held_new', lease, claimed.leaseUntil, asked, filteredMs(), patienceOf(settings))
       module.free(lease)
-      this.#cache = settings.store.leases?.cacheOf(this.workerId)
-      this.#cache?.store(this.#held, this.#file.record)
     }
     this.#schedule()
   }
@@ -351,7 +347,6 @@ class Generator {
       this.leaseError = null
       this.kept = true
       this.#schedule()
-      this.#cache?.store(this.#held, this.#file.record)
       return
     }
     const error = module.errorOf(module.number(), module.text())
@@ -409,33 +404,33 @@ class Generator {
 
   /**
    * Ends it: seals it, writes its end, unlocks, in this order; then releases the lease. Returns a promise if the store
-   * answers later. `lost`: the lease is another's. `isEnding`: so is the process, and no request is made any more; then
-   * a lease of servers stays in its cache, for the next process.
+   * answers later. `lost`: the lease is another's. `isEnding`: so is the process, and no request is made any more: a
+   * lease of servers ends by itself.
    */
   close(lost = false, isEnding = false) {
     if (this.#closed) return undefined
     this.#closed = true
-    this.#keepsLease = isEnding && Boolean(this.#source?.urls)
+    const keepsLease = lost || (isEnding && Boolean(this.#source?.urls))
     clearTimeout(this.#timer)
     const firstUnused = wasm().maybe('snowflake_seal', this.#flake)
     this.firstUnused = firstUnused ?? 0
     if (this.#settings.store.sync && !this.#writing) {
       try {
-        return runNow(this.#letGo(firstUnused, lost))
+        return runNow(this.#letGo(firstUnused, keepsLease))
       } catch (error) {
         warn(error)
         return undefined
       }
     }
-    return this.#closeSoon(firstUnused, lost)
+    return this.#closeSoon(firstUnused, keepsLease)
   }
 
-  async #closeSoon(firstUnused, lost) {
+  async #closeSoon(firstUnused, keepsLease) {
     await this.#writing
-    await soon(this.#letGo(firstUnused, lost)).catch(warn)
+    await soon(this.#letGo(firstUnused, keepsLease)).catch(warn)
   }
 
-  *#letGo(firstUnused, lost) {
+  *#letGo(firstUnused, keepsLease) {
     const module = wasm()
     const held = this.#held
     this.#held = 0
@@ -444,37 +439,21 @@ class Generator {
         yield* this.#file.write(module.call('record_closed', this.#file.record, firstUnused, filteredMs()))
       }
     } finally {
-      // While the record is locked: no process may use a lease that was released.
-      const isUnused = this.#keepsLease || this.#invalidate()
       this.#file.close()
       this.#lock.release()
-      if (held) this.#release(held, firstUnused, lost || this.#keepsLease || !isUnused)
+      if (held) this.#release(held, firstUnused, keepsLease)
       module.free(this.#flake, this.#extension)
       // The number may be another's now.
       this.#flake = this.#extension = 0
     }
   }
 
-  /** Whether no start can use the lease from its cache any more. */
-  #invalidate() {
-    try {
-      this.#cache?.invalidate(this.#file.record)
-      return true
-    } catch (error) {
-      const message =
-        `worker id ${this.workerId} is not released, because its lease is still cached: ${error.message}; it ends by ` +
-        'itself'
-      log('warn', message)
-      return false
-    }
-  }
-
   /** Releases the lease, once no renewal is under way: that may change its token. */
-  #release(held, firstUnused, lost) {
+  #release(held, firstUnused, keepsLease) {
     const module = wasm()
     const untilMs = firstUnused === null ? 0 : module.call('layout_tick_start_ms', this.#settings.layout, firstUnused)
     const release = late => {
-      const lease = lost || firstUnused === null ? 0 : module.call('held_released', held, late)
+      const lease = keepsLease || firstUnused === null ? 0 : module.call('held_released', held, late)
       module.free(held, late)
       if (lease !== 0) this.#source.release(this.#settings, lease, untilMs)
       this.#source.drop()

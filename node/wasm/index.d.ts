@@ -7,7 +7,8 @@ export declare const PublicIds: undefined
 
 /**
  * The options of the native package, and those of WebAssembly. docs/WASM.md says which of them each platform refuses. A
- * function as `worker` needs a place for records, as a number does; an object that leases worker ids needs none.
+ * function as `worker` is subject to the rules of a number; an object that leases worker ids works everywhere. In Node,
+ * Bun and Deno there are no files: `stateDir` and ranges are refused, and a number needs `persist: false`.
  */
 export interface SnowflakeOptions extends native.SnowflakeOptions {
   /** In workerd: `ctx.storage` of a Durable Object, where the records are kept. */

@@ -30,8 +30,6 @@ class LeaseServers {
   leases = true
   key
   urls
-  /** Whether the last claim got a response, a correct one or not. */
-  #isReached = false
   #options
   #pool = null
   #users = 0
@@ -77,7 +75,6 @@ class LeaseServers {
     const claim = unanswered.get(key) ?? { instance: random128(), asked: platform().bootMs() }
     // Two claims with one instance would get one lease.
     unanswered.delete(key)
-    this.#isReached = false
     const make = () => {
       const now = filteredMs()
       module.call('lease_claim_request', name, claim.instance, now, now + WISH_MS)
@@ -92,14 +89,6 @@ class LeaseServers {
       if (error.code !== IN_USE && error.code !== INVALID) unanswered.set(key, claim)
       throw error.code === UNAVAILABLE || error.code === CLOSED ? fault('worker_lost', error.message, error) : error
     }
-  }
-
-  /**
-   * Whether the last claim failed because no server was reachable: none responded to it, nor to its last request
-   * before.
-   */
-  get isUnreachable() {
-    return !this.#isReached && this.#pool.lastErrors().every(error => error === null || error.code === UNAVAILABLE)
   }
 
   /** Renews a lease: the handle of a result. It throws nothing. */
@@ -132,9 +121,7 @@ class LeaseServers {
   async #ask(make, judge, read) {
     this.use()
     try {
-      // A proxy answers these in place of a server that is down.
-      const seen = status => (this.#isReached ||= status < 502 || status > 504)
-      return await this.#pool.ask('', true, { make, judge, read, seen, isSelfEvident: true })
+      return await this.#pool.ask('', true, { make, judge, read, isSelfEvident: true })
     } finally {
       this.drop()
     }

@@ -1,32 +1,79 @@
-// leafid/wasm in Node.
+// leafid/wasm in Node, Bun and Deno. It keeps no files: that is what the native package is for.
 
-import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
+import os from 'node:os'
 import { fault } from './errors.js'
-import { openFor } from './files.js'
+import { hostLock } from './host_lock.js'
 import { begin } from './module.js'
+import { noStore } from './no_store.js'
 import { use } from './platform.js'
-import { server } from './server.js'
+import { setTimeout, suspendCountingClock } from './time.js'
 
-/** Node has no file locks. A lock of flock(2) belongs to the open file, so a program that inherits it can take it. */
-function flock(file) {
-  const opened = openFor(file)
-  const close = () => fs.closeSync(opened.fd)
-  const stdio = ['ignore', 'ignore', 'pipe', opened.fd]
-  const { status, stderr, error } = spawnSync('flock', ['-x', '-n', '3'], { stdio, encoding: 'utf8' })
-  if (status === 0) return { id: opened.id, close }
-  close()
-  if (error?.code === 'ENOENT') {
-    const message =
-      'Node has no file locks, and the program flock is missing: install util-linux, or the native package, or lease ' +
-      'the worker id from a server'
-    throw fault('invalid_argument', message)
+const tried = (call, otherwise) => {
+  try {
+    return call()
+  } catch {
+    return otherwise
   }
-  if (status === 1 && !stderr) return null
-  throw new Error(`flock: ${error?.message ?? (stderr.trim() || `it ended with ${status}`)}`)
 }
 
-use(server('Node', flock))
+const name = globalThis.Deno ? 'Deno' : globalThis.Bun ? 'Bun' : 'Node'
+/** The machine's time since its start counts suspended time; where it may not be read, two other clocks do together. */
+const uptime = process.platform === 'linux' ? tried(() => (os.uptime(), () => os.uptime() * 1000), null) : null
+const NATIVE = 'use the native package: import leafid, without /wasm'
+const OTHERS = 'another process or thread of this host'
+
+/** What of these settings needs files, or undefined. */
+function needsFiles({ stateDir, storage, persist, isRange, leases }) {
+  if (stateDir !== undefined) return 'stateDir is set'
+  if (storage !== undefined) return 'storage is set'
+  if (leases) return undefined
+  if (isRange) return 'worker is a range'
+  return persist ? 'worker is no lease, and persist is not false' : undefined
+}
+
+function refused(what, otherwise) {
+  return fault('invalid_argument', `${what}, but leafid/wasm keeps no files in ${name}: ${NATIVE}; or ${otherwise}`)
+}
+
+function lock({ leases, name }, workerId) {
+  const held = hostLock(name, workerId)
+  if (held !== undefined) return held
+  // Its source gives no span twice.
+  if (leases) return { release() {} }
+  const message =
+    `another process may have worker id ${workerId}: it cannot be locked here, where there are no abstract Unix ` +
+    `sockets (macOS, Windows, some sandboxes); ${NATIVE}; or lease the worker id from a server`
+  throw fault('invalid_argument', message)
+}
+
+function store(settings) {
+  const what = needsFiles(settings)
+  if (what === undefined) return noStore(settings, workerId => lock(settings, workerId), OTHERS)
+  throw refused(what, 'lease the worker id; or give one number that no other process has, with persist: false')
+}
+
+function marks(settings) {
+  const what = needsFiles({ ...settings, leases: true }) ?? 'marks are to be stored, because persist is not false'
+  throw refused(what, 'set persist: false, and then only this thread notices a source that repeats itself')
+}
+
+use({
+  name,
+  waits: true,
+  bootMs: uptime ?? suspendCountingClock(),
+  filters: uptime !== null,
+  variable: name => tried(() => process.env[name], undefined) || undefined,
+  store,
+  marks,
+  background(run, ms) {
+    const timer = setTimeout(run, ms)
+    timer.unref?.()
+    return timer
+  },
+  block: ms => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
+  ending: close => void process.on('exit', close),
+})
 begin(new WebAssembly.Module(fs.readFileSync(new URL('./leafid.wasm', import.meta.url))))
 
 export * from './api.js'

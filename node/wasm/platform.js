@@ -6,8 +6,6 @@
 //   bootMs()             a clock that never goes back and counts suspended time, milliseconds
 //   filters              whether it is one of its own, by which a leap of the wall clock is noticed
 //   variable(name)       of the environment, or undefined
-//   host                 the name of the host, for records and `hostname:`
-//   writer()             who writes a record: { pid, host, started, boot, counted_ms }
 //   store(settings)      where records are kept, and locked; throws why it cannot
 //   marks(settings)      where the marks of segments are kept: see marks.js; throws why it cannot
 //   background(timer)    a timer that does not keep the process alive
@@ -26,8 +24,6 @@
 //                        `file`, the record (record.js), `release()`, and `lost`: why it is lost, or null
 //   peek(id)             the record's bytes without the lock, or null
 //   others               who else may hold an id, for messages
-//   leases               the cached leases of servers, as LeaseFiles of lease_files.js, or undefined: a start without a
-//                        server is then refused
 
 let current = null
 

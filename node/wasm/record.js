@@ -6,12 +6,16 @@
 //                                what `check` throws, and changes nothing then
 //   close()
 
-import { filteredMs, observe, writer } from './clock.js'
+import { filteredMs } from './clock.js'
 import { LeafidError, codeOf, fault } from './errors.js'
 import { log } from './logger.js'
 import { random64, wasm } from './module.js'
+import { platform } from './platform.js'
 
 export const SLOT_BYTES = 4096
+
+/** Who writes a record: nothing here tells more. */
+const writer = () => JSON.stringify({ pid: 0, host: platform().name, started: '' })
 
 export class RecordFile {
   #file
@@ -50,25 +54,8 @@ export class RecordFile {
     const module = wasm()
     const stored = module.call('state_read', store.path(workerId), bytes)
     const record = module.call('stored_record', stored)
-    module.call('stored_fields', stored)
-    const [, written] = module.text().split('\n')
-    observe(fields(record).grantedAtMs, JSON.parse(written))
     module.free(stored)
     return record
-  }
-
-  /** Who wrote the record of a worker id last, for messages; null if that is unknown. */
-  static *holder({ store }, workerId) {
-    const module = wasm()
-    try {
-      const stored = module.call('state_read', store.path(workerId), yield store.peek(workerId))
-      module.call('stored_fields', stored)
-      const { pid, host, started } = JSON.parse(module.text().split('\n')[1])
-      module.free(stored)
-      return pid > 0 ? `pid ${pid} on host ${host}, started ${started}` : null
-    } catch {
-      return null
-    }
   }
 
   #read(bytes, { layout, rules, layoutText }, workerId) {
@@ -79,10 +66,9 @@ export class RecordFile {
       module.call('stored_fields', stored)
       const [spare, damaged] = module.numbers(2)
       this.#spare = spare
-      const [name, written] = module.text().split('\n')
+      const [name] = module.text().split('\n')
       this.record = module.call('stored_record', stored)
       const found = fields(this.record)
-      observe(found.grantedAtMs, JSON.parse(written))
       if (name !== this.#name || found.workerId !== workerId) {
         const message =
           `${this.#path} is the record of worker id ${found.workerId} of "${name}", not of ${workerId} of ` +
@@ -126,7 +112,7 @@ export class RecordFile {
     const module = wasm()
     this.#tried += 1n
     try {
-      module.call('state_slot', record, this.#tried, this.#name, JSON.stringify(writer()))
+      module.call('state_slot', record, this.#tried, this.#name, writer())
       yield this.#file.write(this.#spare, module.output(), bytes => this.#checkOurs(bytes))
     } catch (error) {
       module.free(record)

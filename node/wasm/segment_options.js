@@ -38,8 +38,8 @@ const shared = {
   prewarm,
   keepUnused: only(false, 'it cannot tell whether a store was copied, and the ids would be issued twice'),
   orderedSource: truth,
-  sharedFs: truth,
-  sharedGroup: only(false, 'it does not set the modes of files'),
+  sharedFs: only(false, 'it keeps no files'),
+  sharedGroup: only(false, 'it keeps no files'),
   storage: value => value,
 }
 const ofServers = {
@@ -102,7 +102,6 @@ export function settingsOf(given) {
     name,
     persist,
     stateDir: options.stateDir,
-    sharedFs: options.sharedFs ?? false,
     storage: options.storage,
     source,
     sourceName: SOURCES[source],

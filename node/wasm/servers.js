@@ -76,12 +76,11 @@ export class ServerPool {
    *
    * @param {string} tag of the request; '' if all requests are alike
    * @param {boolean} urgent whether a caller waits
-   * @param {{ make: (high: bigint, low: bigint) => void, read: () => unknown, seen?: (status: number) => void,
+   * @param {{ make: (high: bigint, low: bigint) => void, read: () => unknown,
    *   judge: (response: number, high: bigint, low: bigint) => number, isSelfEvident: boolean }} dialect calls of the
-   *   module: for a request and for its judgement; `read` gets the answer from the module, `seen` the status of each
-   *   response
+   *   module: for a request and for its judgement; `read` gets the answer from the module
    */
-  async ask(tag, urgent, { make, judge, read, seen = () => {}, isSelfEvident }) {
+  async ask(tag, urgent, { make, judge, read, isSelfEvident }) {
     const module = wasm()
     const deadline = elapsed() + this.#requestTimeoutMs
     make(0n, 0n)
@@ -98,7 +97,6 @@ export class ServerPool {
         const asked = requestOf()
         const response = await this.#send(this.#urls[at], asked, withinMs, isSelfEvident).catch(error => ({ error }))
         this.#check()
-        if (!response.error) seen(response.status)
         const done = response.error
           ? this.#unanswered(request, this.#urls[at], asked, response.error)
           : this.#judged(request, this.#urls[at], asked, response, handle => judge(handle, ...nonce), read)
@@ -156,22 +154,19 @@ export class ServerPool {
     return wasm().call('servers_deny', this.#servers, tag) === 1
   }
 
-  /** The last error of each server, or null. */
-  lastErrors() {
-    return this.#urls.map((_, at) => {
-      try {
-        wasm().call('servers_error', this.#servers, at)
-        return null
-      } catch (error) {
-        if (!(error instanceof LeafidError)) throw error
-        return error
-      }
-    })
-  }
-
   /** `{ url, lastError }` of each server. */
   stats() {
-    return this.lastErrors().map((error, at) => ({ url: this.#urls[at], lastError: error?.message ?? null }))
+    return this.#urls.map((url, at) => ({ url, lastError: this.#lastError(at) }))
+  }
+
+  #lastError(at) {
+    try {
+      wasm().call('servers_error', this.#servers, at)
+      return null
+    } catch (error) {
+      if (!(error instanceof LeafidError)) throw error
+      return error.message
+    }
   }
 
   /** Ends the requests under way; later ones are `closed`. */

@@ -17,8 +17,8 @@ const refused = why => (value, name) => wasm().refuse(name, value, `nothing in l
 /** A text that is not empty: that would be the default. */
 const choice = (value, name) => text(value, name) || wasm().refuse(name, value)
 
-const NO_MODES = refused('it does not set the modes of files')
-const sharedGroup = (value, name) => (truth(value, name) ? NO_MODES(value, name) : value)
+const NO_FILES = refused('it keeps no files')
+const ofFiles = (value, name) => (truth(value, name) ? NO_FILES(value, name) : value)
 
 const NO_COARSE = '"system" in leafid/wasm; "coarse" needs the native package'
 const clockSource = (value, name) =>
@@ -36,8 +36,8 @@ const options = {
   randomStart: integer,
   timeoutMs: milliseconds,
   persist: truth,
-  sharedFs: truth,
-  sharedGroup,
+  sharedFs: ofFiles,
+  sharedGroup: ofFiles,
   exclusiveRange: truth,
   noRecordWaitMs: integer,
   lazy: truth,
@@ -51,6 +51,9 @@ const options = {
   connectTimeoutMs: milliseconds,
   storage: value => value,
 }
+
+const NO_HOST_NAMES =
+  'a number, or a lease; hostname:NAME needs the native package: import leafid, without /wasm'
 
 /** No span ends further ahead of the clock than this and a tick, where none may run ahead of it. */
 const LONGEST_SPAN_MS = 3000
@@ -98,18 +101,14 @@ function workersOf(worker, name, given, layout) {
     return { source: leaseServers({ name, urls, ...checked, requestTimeoutMs, connectTimeoutMs }) }
   }
   const text = isRecord(worker) ? `${worker.first}-${worker.last}` : String(worker)
-  module.call('worker_range', layout, text, platform().host)
+  if (text.startsWith('hostname:')) module.refuse('worker', text, NO_HOST_NAMES)
+  module.call('worker_range', layout, text, '')
   const [first, last] = module.numbers(2)
   return { first, last }
 }
 
-const flag = (given, name) => given ?? ['1', 'true'].includes(platform().variable(name))
-
-/**
- * The settings of checked options. Handles in it live as long as the generator: `freeSettings`. `opens`: whether the
- * store is needed, whose directory is then made.
- */
-export function settingsOf(given, opens = true) {
+/** The settings of checked options. Handles in it live as long as the generator: `freeSettings`. */
+export function settingsOf(given) {
   const module = wasm()
   const name = given.name ?? 'default'
   module.call('space_check', name)
@@ -126,10 +125,6 @@ export function settingsOf(given, opens = true) {
   const rules = module.call('rules_new', onClockBackwards, onExhausted, maxBackwardsMs, randomStart)
   const persist = given.persist ?? true
   const isRange = !source && workers.first !== workers.last
-  if (!persist && isRange) {
-    const why = 'true with a range of worker ids: without records two processes would take the same one'
-    module.refuse('persist', false, why)
-  }
   const leases = Boolean(source?.leases)
   if (!persist && onExhausted === 'borrow' && !leases) {
     module.refuseText('on_exhausted', '"borrow"', '"wait" with persist = false, which never runs ahead of the clock')
@@ -154,15 +149,13 @@ export function settingsOf(given, opens = true) {
     noRecordWaitMs: leases ? leasedWait(given) : (given.noRecordWaitMs ?? 0),
     timeoutMs: given.timeoutMs ?? 2000,
     stateDir: given.stateDir,
-    sharedFs: given.sharedFs ?? false,
     storage: given.storage,
-    exclusiveRange: flag(given.exclusiveRange, 'LEAFID_EXCLUSIVE_RANGE'),
+    exclusiveRange: given.exclusiveRange ?? false,
     lazy: given.lazy ?? false,
   }
   settings.rules = rules
   settings.borrows = onExhausted === 'borrow'
   source?.use()
-  if (!opens) return settings
   settings.store = platform().store(settings)
   if (!leases && settings.store.mayVanish) {
     settings.noRecordWaitMs = Math.max(settings.noRecordWaitMs, LONGEST_SPAN_MS + fields.tickMs)

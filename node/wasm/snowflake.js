@@ -30,7 +30,7 @@ export class Snowflake {
 
   constructor(options) {
     this.#options = snowflakeOptions(options)
-    const settings = settingsOf(this.#options, !this.#options.lazy)
+    const settings = settingsOf(this.#options)
     this.#layout = Object.freeze(settings.layoutFields)
     const { timestampBits, workerBits, sequenceBits } = this.#layout
     this.#exact = timestampBits + workerBits + sequenceBits <= 53

@@ -8,7 +8,7 @@ import { durableObjectMarks } from './mark_durable_object.js'
 import { begin } from './module.js'
 import { noStore } from './no_store.js'
 import { use } from './platform.js'
-import { nowMs, setTimeout, suspendCountingClock } from './time.js'
+import { setTimeout, suspendCountingClock } from './time.js'
 
 function store(settings) {
   if (settings.storage !== undefined) return durableObjectStore(settings)
@@ -24,9 +24,7 @@ use({
   // The clock stands still while JavaScript runs.
   waits: false,
   bootMs: suspendCountingClock(),
-  host: '',
   variable: () => undefined,
-  writer: () => ({ pid: 0, host: 'workerd', started: new Date(nowMs()).toISOString(), boot: '', counted_ms: 0 }),
   store,
   marks: durableObjectMarks,
   background: (run, ms) => setTimeout(run, ms),

@@ -1,20 +1,30 @@
-// leafid/wasm in Node, Bun and Deno: files and locks that it shares with the native package.
+// leafid/wasm in Node, Bun and Deno, where it keeps no files; and the native package in all three, which does.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import fs, { mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { Snowflake as Native, decode } from 'leafid'
-import { Snowflake } from 'leafid/wasm'
+import { decode } from 'leafid'
+import { Segments, Snowflake } from 'leafid/wasm'
 import { RUNTIMES, assertDistinct, here, issue } from './support.mjs'
-import { record, space, vectors } from './node/support.mjs'
+import { space, thrown, vectors } from './node/support.mjs'
 
 const timeout = 60_000
 const IN_USE = 'ERR_LEAFID_WORKER_IN_USE'
 const runtimes = Object.keys(RUNTIMES)
 const max = ids => ids.reduce((most, id) => (id > most ? id : most))
 const min = ids => ids.reduce((least, id) => (id < least ? id : least))
+/** One number, of an id space of its own. */
+const number = () => ({ name: space().name, worker: 7, persist: false })
+
+/** Runs a program of this folder in a runtime: what it says. */
+function said(runtime, name, program, args = [], env = {}) {
+  const file = join(here, `${name}-${runtime}.mjs`)
+  writeFileSync(file, program)
+  const [command, ...before] = RUNTIMES[runtime]
+  return execFileSync(command, [...before, file, ...args], { cwd: here, encoding: 'utf8', env: { ...process.env, ...env } })
+}
 
 for (const runtime of runtimes) {
   test(`${runtime}: the vectors of all languages`, { timeout }, () => {
@@ -26,222 +36,172 @@ for (const runtime of runtimes) {
       const [snowflake, ids] = process.argv.slice(2, 4).map(path => JSON.parse(readFileSync(path, 'utf8')))
       new publicIds.PublicIds('env:LEAFID_TEST_KEY', 1, { 2: 'file:' + process.argv[4] })
       console.log(checkVectors(leafid, snowflake), checkPublicIds(publicIds, ids))`
-    const file = join(here, `vectors-${runtime}.mjs`)
-    writeFileSync(file, program)
-    const [command, ...args] = RUNTIMES[runtime]
     const names = ['snowflake.json', 'public_ids.json']
-    const [paths, key] = [names.map(name => join(process.env.LEAFID_ROOT, 'tests/vectors', name)), `${file}.key`]
+    const [paths, key] = [names.map(name => join(process.env.LEAFID_ROOT, 'tests/vectors', name)), join(here, `${runtime}.key`)]
     writeFileSync(key, '00'.repeat(32))
-    const env = { ...process.env, LEAFID_TEST_KEY: '00'.repeat(16) }
-    const said = execFileSync(command, [...args, file, ...paths, key], { cwd: here, encoding: 'utf8', env })
-    said.split(' ').forEach((checked, at) => assert.ok(Number(checked) > vectors(names[at]).valid.length))
+    const counts = said(runtime, 'vectors', program, [...paths, key], { LEAFID_TEST_KEY: '00'.repeat(16) }).split(' ')
+    counts.forEach((checked, at) => assert.ok(Number(checked) > vectors(names[at]).valid.length))
   })
 
-  test(`${runtime}: a restart goes on above, after a close and after a kill`, { timeout }, async t => {
-    const options = { ...space(), worker: 7 }
+  test(`${runtime}: the native package: records outlive a kill, and processes share a range`, { timeout }, async t => {
+    const options = { ...space(), worker: { first: 0, last: 3 }, exclusiveRange: true }
     const runs = []
-    for (const kill of [false, true, false, true, false]) {
+    for (let round = 0; round < 2; round++) {
+      const both = [1, 2].map(() => issue(t, runtime, { options, ms: 60_000, package: 'leafid' }))
+      const workers = (await Promise.all(both.map(run => run.opened))).map(({ workerId }) => workerId)
+      assert.equal(new Set(workers).size, 2, JSON.stringify(await both[0].opened))
+      for (const run of both) {
+        while (run.ids.length < 100) await new Promise(done => setTimeout(done, 5))
+        run.kill()
+        await run.ended
+        runs.push(run.ids)
+      }
+    }
+    assertDistinct(...runs)
+  })
+
+  test(`${runtime}: without a record one process of the host has a number, and the next goes on above`, { timeout }, async t => {
+    const options = number()
+    const runs = []
+    for (const kill of [false, true, false]) {
       const run = issue(t, runtime, { options, ms: kill ? 60_000 : 300 })
       assert.deepEqual(await run.opened, { workerId: 7 })
-      while (kill && run.ids.length < 100) await new Promise(done => setTimeout(done, 5))
-      if (kill) run.kill()
-      await run.ended
-      if (runs.length > 0) assert.ok(min(run.ids) > max(runs.at(-1)))
-      runs.push(run.ids)
-    }
-    assertDistinct(...runs)
-  })
-
-  test(`${runtime}: it and the native package exclude each other`, { timeout }, async t => {
-    const options = { ...space(), worker: 7 }
-    const native = new Native(options)
-    const ids = [...native.take(100)]
-    assert.equal((await issue(t, runtime, { options }).opened).code, IN_USE)
-    native.close()
-    const run = issue(t, runtime, { options, ms: 60_000 })
-    assert.deepEqual(await run.opened, { workerId: 7 })
-    assert.throws(() => new Native(options), { code: IN_USE })
-    // In another directory of this host, too.
-    assert.throws(() => new Native({ ...options, stateDir: space().stateDir }), { code: IN_USE })
-    run.kill()
-    await run.ended
-    const after = new Native(options)
-    assertDistinct(ids, run.ids, [...after.take(100)])
-    assert.equal(record(options, 7).worker_id, 7)
-    after.close()
-  })
-
-  test(`${runtime}: a clock that was set back`, { timeout }, async t => {
-    const options = { ...space(), worker: 7 }
-    const runs = []
-    for (const shiftMs of [0, -3000, -1000, -4000]) {
-      const run = issue(t, runtime, { options, shiftMs })
-      await run.ended
-      runs.push(run.ids)
-    }
-    assertDistinct(...runs)
-    const refused = await issue(t, runtime, { options, shiftMs: -60_000 }).opened
-    assert.equal(refused.code, 'ERR_LEAFID_CLOCK_BACKWARDS')
-  })
-
-  test(`${runtime}: a clock that leaps ahead, while it runs and from its start on`, { timeout }, async t => {
-    const options = { ...space(), worker: 7 }
-    const DAY_MS = 86_400_000
-    const runs = []
-    // One that starts during a leap learns that from the record, here the native package's.
-    for (const given of [{ package: 'leafid' }, { shiftMs: DAY_MS }, { leapMs: DAY_MS, ms: 3000 }, {}]) {
-      const before = Date.now()
-      const run = issue(t, given.package ? 'node' : runtime, { options, ...given })
-      const { said } = await run.ended
-      assert.equal(said.code, undefined, JSON.stringify(said))
-      for (const id of run.ids) {
-        const { timestampMs } = decode(id)
-        assert.ok(timestampMs >= before - 5000 && timestampMs <= Date.now() + 5000, `${timestampMs} at ${Date.now()}`)
+      if (kill) {
+        const { code, message } = await issue(t, runtime, { options }).opened
+        assert.equal(code, IN_USE)
+        assert.match(message, /worker id 7 of ".*" is held by another process or thread of this host/)
+        while (run.ids.length < 100) await new Promise(done => setTimeout(done, 5))
+        run.kill()
       }
+      await run.ended
       if (runs.length > 0) assert.ok(min(run.ids) > max(runs.at(-1)))
       runs.push(run.ids)
     }
     assertDistinct(...runs)
   })
 
-  test(`${runtime}: a record that is replaced, damaged, or of another layout`, { timeout }, async t => {
-    const options = { ...space(), worker: 7 }
-    const file = join(options.stateDir, options.name, 'worker-7.state')
-    const run = issue(t, runtime, { options, ms: 20_000 })
-    await run.opened
-    writeFileSync(`${file}.copy`, readFileSync(file))
-    renameSync(`${file}.copy`, file)
-    assert.equal((await run.ended).said.code, 'ERR_LEAFID_WORKER_LOST')
-    const older = readFileSync(file)
-    const next = issue(t, runtime, { options, ms: 20_000 })
-    await next.opened
-    writeFileSync(file, older)
-    assert.equal((await next.ended).said.code, 'ERR_LEAFID_WORKER_LOST', 'restored in place')
-    assert.equal((await issue(t, runtime, { options: { ...options, layout: 'yitter' } }).opened).code, 'ERR_LEAFID_STATE_MISMATCH')
-    const before = readFileSync(file)
-    const one = Uint8Array.from(before).fill(120, 0, 20)
-    writeFileSync(file, one)
-    const half = issue(t, runtime, { options })
-    await half.ended
-    assertDistinct(run.ids, next.ids, half.ids)
-    writeFileSync(file, one.fill(120, 4096, 4120))
-    assert.equal((await issue(t, runtime, { options }).opened).code, 'ERR_LEAFID_STATE_CORRUPT')
+  test(`${runtime}: two threads, and two copies of the package, have no number twice`, { timeout }, () => {
+    const copy = join(here, 'copy/node_modules/leafid')
+    mkdirSync(copy, { recursive: true })
+    cpSync(join(here, 'node_modules/leafid'), copy, { recursive: true })
+    const program = `
+      import { Worker, isMainThread, parentPort } from 'node:worker_threads'
+      import { Snowflake } from 'leafid/wasm'
+      import { Snowflake as Copy } from './copy/node_modules/leafid/wasm/node.js'
+      const options = ${JSON.stringify(number())}
+      const tried = Class => {
+        try {
+          return new Class(options)
+        } catch ({ code }) {
+          return { code }
+        }
+      }
+      if (isMainThread) {
+        const flake = new Snowflake(options)
+        const inThread = () => new Promise(done => new Worker(new URL(import.meta.url)).on('message', done))
+        const codes = [await inThread(), tried(Copy).code]
+        flake.close()
+        const next = new Copy(options)
+        codes.push(tried(Snowflake).code)
+        next.close()
+        console.log([...codes, await inThread()].join(' '))
+        process.exit()
+      }
+      parentPort.postMessage(tried(Snowflake).code ?? 'opened')`
+    assert.equal(said(runtime, 'threads', program), `${IN_USE} ${IN_USE} ${IN_USE} opened\n`)
+  })
+
+  test(`${runtime}: nothing keeps the process, and its end frees the number`, { timeout }, () => {
+    const program = `
+      import { Snowflake } from 'leafid/wasm'
+      new Snowflake(${JSON.stringify(number())}).next()
+      console.log('opened')`
+    for (let n = 0; n < 2; n++) assert.equal(said(runtime, 'end', program), 'opened\n')
+  })
+
+  test(`${runtime}: what needs files is refused, and says what to do`, { timeout }, () => {
+    const program = `
+      import { Segments, Snowflake } from 'leafid/wasm'
+      const lease = { claim: () => null, renew() {}, release() {} }
+      const fetch = () => null
+      const given = [
+        { worker: '0-3' }, { worker: '0-3', persist: false }, { worker: '0-3', exclusiveRange: true, lazy: true },
+        { worker: 7 }, { worker: () => 7 }, { worker: 7, persist: false, stateDir: 'x' }, { worker: lease, stateDir: 'x' },
+        { worker: 7, persist: false, storage: {} },
+      ].map(options => () => new Snowflake(options))
+      given.push(() => new Segments({ fetch }), () => new Segments({ fetch, stateDir: 'x' }), () => new Segments('http://127.0.0.1:9'))
+      for (const call of given) {
+        try {
+          call()
+          console.log('opened')
+        } catch ({ code, message }) {
+          console.log(code + ' ' + message)
+        }
+      }`
+    const lines = said(runtime, 'refused', program).trim().split('\n')
+    assert.equal(lines.length, 11)
+    const name = { node: 'Node', bun: 'Bun', deno: 'Deno' }[runtime]
+    const sentence = new RegExp(`^ERR_LEAFID_INVALID_ARGUMENT .*, but leafid/wasm keeps no files in ${name}: use the native package: import leafid, without /wasm; or `)
+    for (const line of lines) assert.match(line, sentence)
+  })
+
+  test(`${runtime}: a clock that leaps ahead while it runs`, { timeout }, async t => {
+    const DAY_MS = 86_400_000
+    const before = Date.now()
+    const run = issue(t, runtime, { options: number(), leapMs: DAY_MS, ms: 3000 })
+    const { said } = await run.ended
+    assert.equal(said.code, undefined, JSON.stringify(said))
+    assertDistinct(run.ids)
+    for (const id of run.ids) {
+      const { timestampMs } = decode(id)
+      assert.ok(timestampMs >= before - 5000 && timestampMs <= Date.now() + 5000, `${timestampMs} at ${Date.now()}`)
+    }
   })
 }
 
-test('processes of all runtimes and of the native package share a range', { timeout }, async t => {
-  const options = { ...space(), worker: { first: 0, last: 15 }, exclusiveRange: true }
-  const runs = []
-  for (const runtime of [...runtimes, ...runtimes]) runs.push(issue(t, runtime, { options, ms: 60_000 }))
-  for (let n = 0; n < 2; n++) runs.push(issue(t, 'node', { options, ms: 60_000, package: 'leafid' }))
-  const workers = (await Promise.all(runs.map(run => run.opened))).map(({ workerId }) => workerId)
-  assert.equal(new Set(workers).size, runs.length, workers.join())
-  await new Promise(done => setTimeout(done, 1000))
-  for (const run of runs) run.kill()
-  await Promise.all(runs.map(run => run.ended))
-  assertDistinct(...runs.map(run => run.ids))
-})
-
-test('what cannot be promised is refused, and says why', { timeout }, async t => {
-  const options = { ...space(), worker: 7 }
-  const none = mkdtempSync(join(options.stateDir, 'none-'))
-  const refused = async (given, env) => (await issue(t, 'node', { options: { ...options, ...given } }, env).opened).message
-  assert.match(await refused({}, { PATH: none }), /no file locks, and the program flock is missing: install util-linux/)
-  writeFileSync(join(none, 'flock'), '#!/bin/sh\nexit 0\n', { mode: 0o755 })
-  assert.match(await refused({}, { PATH: none }), /granted twice: the locks of this file system do not work/)
-  assert.match(await refused({ worker: '0-3' }, { KUBERNETES_SERVICE_HOST: 'x' }), /worker is a range, and KUBERNETES/)
-  assert.match(await refused({ worker: '0-3', persist: false }), /persist is false; allowed: true with a range/)
-  writeFileSync(join(none, 'nfs.mjs'), `
-    import fs from 'node:fs'
-    const { readFileSync } = fs
-    fs.readFileSync = (path, ...more) =>
-      path === '/proc/self/mountinfo' ? '1 0 0:1 / / rw - nfs4 host:/ rw' : readFileSync(path, ...more)`)
-  const onNfs = { NODE_OPTIONS: `--import ${join(none, 'nfs.mjs')}` }
-  assert.match(await refused({}, onNfs), /is on nfs4, a network file system, .* set sharedFs: true/)
-  const allowed = issue(t, 'node', { options: { ...options, sharedFs: true } }, onNfs)
-  assert.deepEqual(await allowed.opened, { workerId: 7 })
-  await allowed.ended
-  assert.match(await refused({ storage: {} }), /storage is set; allowed: nothing in Node/)
-  assert.match(await refused({ caFile: 'x' }), /caFile is 'x'; allowed: nothing in leafid\/wasm/)
-})
-
-test('without a record it holds the lock of the host', { timeout }, async t => {
-  const options = { name: space().name, worker: 7, persist: false }
-  const run = issue(t, 'node', { options, ms: 60_000 })
-  assert.deepEqual(await run.opened, { workerId: 7 })
-  assert.throws(() => new Native(options), { code: IN_USE })
-  assert.equal((await issue(t, 'node', { options }).opened).code, IN_USE)
-  run.kill()
-  await run.ended
-  new Native(options).close()
-  // The file is removed between its opening and its lock, each time: another process may have locked a new one. With a
-  // record, too, this is an error.
-  const first = mkdtempSync(join(space().stateDir, 'bin-'))
-  const flock = execFileSync('sh', ['-c', 'command -v flock'], { encoding: 'utf8' }).trim()
-  const program = `#!/bin/sh\n/bin/rm "/run/lock/leafid-${options.name}-7.lock"\nexec ${flock} "$@"\n`
-  writeFileSync(join(first, 'flock'), program, { mode: 0o755 })
-  for (const given of [options, { ...options, ...space(), name: options.name, persist: true }]) {
-    const { code, message } = await issue(t, 'node', { options: given }, { PATH: first }).opened
-    assert.equal(code, 'ERR_LEAFID_STATE_IO', message)
-    assert.match(message, /worker id 7 cannot be locked: no lock file .*other processes make and remove it all the time/)
+test('other options that need files, or a name of the host, are refused', () => {
+  const message = call => thrown(call).message
+  const flake = more => () => new Snowflake({ ...number(), ...more })
+  assert.match(message(flake({ worker: 'hostname:orders' })), /worker is 'hostname:orders'; allowed: a number, or a lease; .* import leafid, without \/wasm/)
+  for (const option of ['sharedFs', 'sharedGroup']) {
+    assert.match(message(flake({ [option]: true })), /is true; allowed: nothing in leafid\/wasm: it keeps no files/)
+    assert.match(message(() => new Segments({ fetch() {}, persist: false, [option]: true })), /it keeps no files/)
   }
+  assert.match(message(flake({ caFile: 'x' })), /caFile is 'x'; allowed: nothing in leafid\/wasm/)
 })
 
-/** Replaces a function of `fs` for lock files of the host; `replaced` gets the original one and the path. */
-const replace = (t, name, replaced) => {
-  const original = fs[name]
-  const isLock = file => String(file).endsWith('.lock')
-  t.mock.method(fs, name, (file, ...more) => (isLock(file) ? replaced(original, file) : original(file, ...more)))
-}
-
-test('the lock of the host is not skipped when its file was removed meanwhile, or it cannot be made now', { timeout }, async t => {
-  const options = { ...space(), worker: 7 }
-  const elsewhere = { ...options, stateDir: space().stateDir }
-  let removed = 0
-  replace(t, 'existsSync', (exists, file) => removed++ === 0 || exists(file))
-  const flake = new Snowflake(options)
-  assert.ok(removed > 1)
-  assert.throws(() => new Native(elsewhere), { code: IN_USE })
+test('where nothing can be locked, a number is refused, and a lease is not', async t => {
+  const net = await import('node:net')
+  // As in a sandbox, and on macOS.
+  t.mock.method(net.default.Server.prototype, 'listen', function () {
+    return this
+  })
+  const refused = { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /another process may have worker id 7: it cannot be locked here, .*import leafid/ }
+  assert.throws(() => new Snowflake(number()), refused)
+  const lease = { workerId: 7, fromMs: Date.now(), untilMs: Date.now() + 60_000 }
+  const flake = new Snowflake({ name: space().name, worker: { claim: () => lease, renew: () => null, release() {} } })
+  assert.equal(decode(flake.next()).workerId, 7)
   flake.close()
-  let code = 'ENOSPC'
-  replace(t, 'lstatSync', () => {
-    throw Object.assign(new Error(`${code}: no lock now`), { code })
-  })
-  const refused = { code: 'ERR_LEAFID_STATE_IO', message: /worker id 7 cannot be locked: no lock file .*ENOSPC: no lock now/ }
-  assert.throws(() => new Snowflake(options), refused)
-  code = 'EACCES'
-  new Snowflake(options).close()
 })
 
-test('a lock file of another user stays, and its lock is released', { timeout }, t => {
-  const options = { ...space(), worker: 7 }
-  replace(t, 'rmSync', () => {
-    throw Object.assign(new Error('EPERM'), { code: 'EPERM' })
-  })
-  new Snowflake(options).close()
-  t.mock.restoreAll()
-  new Native(options).close()
-})
-
-test('an opening that fails keeps no lock of the host', { timeout }, t => {
-  const options = { ...space(), worker: 7 }
-  const { openSync } = fs
-  t.mock.method(fs, 'openSync', (file, ...more) => {
-    if (String(file).endsWith('.state')) throw new Error('not now')
-    return openSync(file, ...more)
-  })
-  assert.throws(() => new Snowflake(options), { code: 'ERR_LEAFID_STATE_IO' })
-  t.mock.restoreAll()
-  new Native({ ...options, stateDir: space().stateDir }).close()
+test('a lease whose worker id is held here is refused, and goes back', () => {
+  const options = number()
+  const flake = new Snowflake(options)
+  const released = []
+  const claim = () => ({ workerId: 7, fromMs: Date.now(), untilMs: Date.now() + 60_000 })
+  const worker = { claim, renew: () => null, release: lease => void released.push(lease.workerId) }
+  assert.throws(() => new Snowflake({ ...options, worker }), { code: IN_USE })
+  assert.deepEqual(released, [7])
+  flake.close()
 })
 
 test('a lazy one holds its worker id once, whatever asks for it first', { timeout }, async () => {
-  const options = { ...space(), worker: 7 }
+  const options = number()
   const flake = new Snowflake({ ...options, lazy: true })
   const ready = flake.ready()
   flake.next()
   await ready
   assert.equal(flake.stats().handles, 1)
   flake.close()
-  new Native(options).close()
+  new Snowflake(options).close()
 })

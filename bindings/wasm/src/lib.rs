@@ -22,8 +22,6 @@ mod ids;
 mod layout;
 #[cfg(feature = "wire")]
 mod lease;
-#[cfg(all(feature = "format", feature = "wire"))]
-mod lease_file;
 mod machine;
 #[cfg(all(feature = "format", feature = "wire"))]
 mod mark;

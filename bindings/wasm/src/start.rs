@@ -2,7 +2,7 @@
 
 use crate::argument::{duration, ms, optional, whole};
 use crate::fetch::given_error;
-use crate::module::{call, code, utf8, write};
+use crate::module::{call, write};
 use core::time::Duration;
 use leafid_core::options::{MOST_MS, WorkerOption, WorkerRange, allowed, id_space, start_tick};
 use leafid_core::{
@@ -120,26 +120,6 @@ extern "C" fn search_new(
         };
         let begun = duration(boot_ms);
         let search = ClaimSearch::new(space, candidates, &patience, no_record_wait_ms, begun);
-        Ok(module.add(search))
-    })
-}
-
-/// A search among the worker ids whose leases are cached, in this order. The input is the id space, the message of the
-/// error with this number, why no lease server was reachable, and the ids, an i64 each.
-#[unsafe(no_mangle)]
-extern "C" fn search_cached(
-    space_length: i32,
-    why_length: i32,
-    ids_length: i32,
-    number: i32,
-    boot_ms: f64,
-) -> i32 {
-    call(|module| {
-        let [space, why, ids] = module.input([space_length, why_length, ids_length])?;
-        let ids = ids.as_chunks().0.iter().map(|&id| i64::from_le_bytes(id) as u32);
-        let why = Error::new(code(number)?, utf8(why)?);
-        let candidates = ClaimCandidates::Cached { worker_ids: ids.collect(), why };
-        let search = ClaimSearch::new(utf8(space)?, candidates, &PATIENCE, 0, duration(boot_ms));
         Ok(module.add(search))
     })
 }

@@ -1,7 +1,8 @@
 """A host of leafid's WebAssembly module, on wasmtime: snowflakes with state files in leafid's own format.
 
-It is the worked example of docs/WASM-ABI.md, not a package: Python has `pip install leafid`. It runs on Linux. Its
-locks and its files are those of leafid itself, so both may share a directory.
+It is the worked example of docs/WASM-ABI.md, not a package: Python has `pip install leafid`. It runs on Linux, and is
+for one process, which has the one worker id that it is given: it does not see enough of a host to share a range out.
+Its locks and its files are those of leafid itself, so both may share a directory.
 
 It does less than leafid: one id a call, no ranges, leases or segments, no filter of the clock's leaps, no thread that
 writes spans, no exact end at a close, and no start from a file with a damaged slot.
@@ -209,6 +210,9 @@ class Snowflake:
         self.module, self.timeout_ms = module, timeout_ms
         self.lock, self.pid, self.closed = threading.Lock(), os.getpid(), False
         call = module.call
+        if not isinstance(worker, int):
+            what = "one worker id, which no other host has; ranges and leases need leafid itself: pip install leafid"
+            call("refuse", "worker", repr(worker), what)
         directory = Path(state_dir) / name
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         kind = file_system(directory)

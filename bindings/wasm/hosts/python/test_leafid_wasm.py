@@ -188,6 +188,14 @@ def test_a_forked_child_is_refused(space):
     flake.close()
 
 
+def test_a_range_is_refused_and_the_package_named(space):
+    for worker in ("0-31", range(32), "7", "https://ids.example.com", lambda: 7):
+        with pytest.raises(LeafidError, match="one worker id, .* need leafid itself: pip install leafid") as found:
+            Snowflake(Module(MODULE), worker, **space)
+        assert found.value.code == "invalid_argument"
+    assert not (space["state_dir"] / space["name"]).exists()
+
+
 def test_options_are_checked(space, module):
     for wrong in ({"random_start": 0.5}, {"on_clock_backwards": "x"}, {"colour": 1}, {"layout": "x"}):
         with pytest.raises(LeafidError) as found:
