@@ -40,6 +40,8 @@ class Database:
     """A process with a folder of its own."""
 
     process = None
+    # That of the server; None for that of this program.
+    environment = None
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="leafid-store-"))
@@ -63,8 +65,9 @@ class Database:
 
     def start(self):
         self.process = subprocess.Popen(
-            list(map(str, self.command())), cwd=self.folder, stdout=self.log, stderr=self.log, **self.who
-        )
+            list(map(str, self.command())), cwd=self.folder, stdout=self.log, stderr=self.log,
+            env=self.environment, **self.who,
+        )  # fmt: skip
         deadline = time.monotonic() + PATIENCE
         while True:
             try:

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import test_clock
 import test_leases
 import test_local
 import test_regions
@@ -15,6 +16,7 @@ from databases import Missing
 from etcd import Cluster, Encrypted, Network
 from proxy import Proxy, SlowNetwork
 from servers import Server, check_unique, in_threads, make_tag, until
+from test_clock import clock  # noqa: F401
 from test_local import local, own  # noqa: F401
 from test_segments import all_go_on, run_clients
 
@@ -303,3 +305,7 @@ def test_a_cluster_with_tls_and_a_password(new_tag, name):
 
 def test_a_worker_id_of_this_host_is_refused_while_it_is_leased(one, own, local):  # noqa: F811
     test_local.check_refused_while_leased(one, own, local)
+
+
+def test_a_leap_of_a_server_s_clock_is_not_stored(one, clock, name):  # noqa: F811
+    test_clock.check_leap(one.url, clock, name, "this host", clock.environment)

@@ -3,7 +3,7 @@
 use super::exposure::exposure;
 use super::opening::open;
 use crate::access::Tokens;
-use crate::clock::unix_ms;
+use crate::clock::{filtered_ms, unix_ms};
 use crate::http::Tls;
 use crate::leases::Leases;
 use crate::options::{Options, ids};
@@ -84,7 +84,7 @@ async fn check_local(
 ) {
     let (name, shown) = (&options.snowflake_name, ids(local));
     let leases = Leases::new(store.clone(), options.pool());
-    match if has_leases { leases.check_unleased(name, local, unix_ms()).await } else { Ok(()) } {
+    match if has_leases { leases.check_unleased(name, local, filtered_ms()).await } else { Ok(()) } {
         Ok(()) => say(
             true,
             format!(

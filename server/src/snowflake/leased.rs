@@ -1,6 +1,6 @@
 //! A worker id that a server leases from its own store, as any other holder does.
 
-use crate::clock::{random_hex, running, running_ms, seed, unix_ms};
+use crate::clock::{filtered_ms, random_hex, running, running_ms, seed};
 use crate::lease_rules::Claim;
 use crate::leases::Leases;
 use leafid_core::{
@@ -63,7 +63,7 @@ impl LeasedSnowflake {
                 self.wait(granted, deadline).await?;
                 continue;
             };
-            match generator.reserve(unix_ms(), n - ids.len()) {
+            match generator.reserve(filtered_ms(), n - ids.len()) {
                 Ok(Run { first, stride, count }) => {
                     ids.extend((0..count as i64).map(|at| first + at * stride))
                 }
@@ -75,7 +75,7 @@ impl LeasedSnowflake {
                     if Instant::now() >= deadline {
                         return Err(generator.error(action));
                     }
-                    let wait = Duration::from_millis(u64::try_from(ms - unix_ms()).unwrap_or(0));
+                    let wait = Duration::from_millis(u64::try_from(ms - filtered_ms()).unwrap_or(0));
                     sleep_until((Instant::now() + wait).min(deadline)).await;
                 }
                 // The thread may have slept since it read the clock: once more.
@@ -121,7 +121,7 @@ impl LeasedSnowflake {
 
     async fn claim(&self) -> Result<(Arc<Snowflake>, HeldLease)> {
         let asked = running();
-        let now_ms = unix_ms();
+        let now_ms = filtered_ms();
         let claim = Claim {
             name: self.name.clone(),
             instance: random_hex()?,
@@ -131,7 +131,7 @@ impl LeasedSnowflake {
         };
         let (lease, _) = self.leases.claim(claim).await?;
         let rules = Rules::default();
-        let now_ms = unix_ms();
+        let now_ms = filtered_ms();
         let checked = peers_agree(now_ms, &lease.peer_times_ms, PEERS_THRESHOLD_MS)
             .and_then(|()| lease.span(&LAYOUT, &rules, now_ms));
         let (span, worker_id) = match checked.and_then(|span| Ok((span, LAYOUT.claimed_id(lease.worker_id)?)))
@@ -152,10 +152,10 @@ impl LeasedSnowflake {
     async fn hold(&self, generator: &Arc<Snowflake>, mut held: HeldLease, stop: &mut watch::Receiver<bool>) {
         let mut waited_for = false;
         while !*stop.borrow() {
-            if let Some(request) = held.begin_call(running(), unix_ms(), waited_for) {
+            if let Some(request) = held.begin_call(running(), filtered_ms(), waited_for) {
                 let asked = running();
                 let answer = self.renew(&request.lease, request.wish_ms).await;
-                match held.call_ended(answer, &LAYOUT, asked, running(), unix_ms()) {
+                match held.call_ended(answer, &LAYOUT, asked, running(), filtered_ms()) {
                     RenewalEnd::Kept => {
                         generator.grant(Span { from: generator.until(), until: held.bound(running()) });
                         self.set(Some(generator), Some(held.lease().worker_id), None);

@@ -1,6 +1,6 @@
 //! A worker id of this host, which the files and locks of the library guard: leafid's own generator.
 
-use crate::clock::unix_ms;
+use crate::clock::filtered_ms;
 use crate::leases::Leases;
 use crate::options::{Options, ids as shown};
 use leafid::Snowflake;
@@ -24,7 +24,7 @@ impl LocalSnowflake {
         ids: &RangeInclusive<i64>,
         leases: &Leases,
     ) -> Result<LocalSnowflake> {
-        leases.check_unleased(&options.snowflake_name, ids, unix_ms()).await?;
+        leases.check_unleased(&options.snowflake_name, ids, filtered_ms()).await?;
         let timeout_ms = i64::try_from(options.timeout_ms).unwrap_or(i64::MAX);
         let builder = Snowflake::builder().worker(shown(ids)).name(&options.snowflake_name);
         let mut builder = builder.timeout_ms(timeout_ms);

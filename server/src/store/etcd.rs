@@ -15,7 +15,7 @@ mod gateway;
 pub(super) mod worker_keys;
 
 use super::stride::Stride;
-use crate::clock::unix_ms;
+use crate::clock::filtered_ms;
 use address::Address;
 use gateway::Gateway;
 use leafid_core::{Error, Result};
@@ -54,7 +54,7 @@ impl Etcd {
     /// This server's clock, once the cluster has answered: etcd has none. docs/SERVER.md says what follows.
     pub(super) async fn now_ms(&self) -> Result<i64> {
         self.read(&format!("{}alive", self.prefix)).await?;
-        Ok(unix_ms())
+        Ok(filtered_ms())
     }
 
     async fn read(&self, key: &str) -> Result<Read> {

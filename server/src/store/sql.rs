@@ -6,6 +6,7 @@ use super::schema;
 use super::sqlite_file::SqliteFile;
 use super::stride::Stride;
 use super::transaction::{Transaction, Work, failed, is_failure, text};
+use crate::clock::FilteredClock;
 use leafid_core::{Code, Error, Result};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyPool, Executor};
@@ -26,6 +27,8 @@ pub(crate) struct Sql {
     stride: Stride,
     /// Whether `leaf_alloc` has the column: a table that was made by hand may lack it.
     has_update_time: Arc<AtomicBool>,
+    /// That of the database.
+    clock: Arc<FilteredClock>,
 }
 
 impl Sql {
@@ -54,7 +57,8 @@ impl Sql {
                 })
             })
             .connect_lazy_with(options);
-        Ok(Sql { pool, dialect, limit, shown, file, stride, has_update_time: Arc::default() })
+        let clock = Arc::new(FilteredClock::new("the store"));
+        Ok(Sql { pool, dialect, limit, shown, file, stride, has_update_time: Arc::default(), clock })
     }
 
     /// The store's address, without a password.
@@ -166,7 +170,7 @@ impl Sql {
     {
         self.file.as_ref().map_or(Ok(()), |file| file.check_before())?;
         let connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
-        let mut tx = Transaction::new(connection, self.dialect);
+        let mut tx = Transaction::new(connection, self.dialect, self.clock.clone());
         if let Err(error) = self.file.as_ref().map_or(Ok(()), |file| file.check()) {
             // It may have opened another file just now, and would be used once the right one is back.
             tx.close();

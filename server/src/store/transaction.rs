@@ -1,6 +1,7 @@
 //! A transaction on one connection.
 
 use super::dialect::Dialect;
+use crate::clock::FilteredClock;
 use leafid_core::{Code, Error, Result};
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::pool::PoolConnection;
@@ -9,6 +10,7 @@ use sqlx::{Any, Executor, Row};
 use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// The future of what is done in a transaction.
 pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;
@@ -24,11 +26,16 @@ pub(crate) struct Transaction {
     /// Empty once it was closed.
     connection: Option<PoolConnection<Any>>,
     dialect: &'static Dialect,
+    clock: Arc<FilteredClock>,
 }
 
 impl Transaction {
-    pub(super) fn new(connection: PoolConnection<Any>, dialect: &'static Dialect) -> Transaction {
-        Transaction { connection: Some(connection), dialect }
+    pub(super) fn new(
+        connection: PoolConnection<Any>,
+        dialect: &'static Dialect,
+        clock: Arc<FilteredClock>,
+    ) -> Transaction {
+        Transaction { connection: Some(connection), dialect, clock }
     }
 
     /// Begins, works and commits. If the work refuses, nothing of it is kept.
@@ -84,10 +91,11 @@ impl Transaction {
         text(&row, 0)
     }
 
-    /// The database's clock.
+    /// The database's clock, after the filter.
     pub(crate) async fn now_ms(&mut self) -> Result<i64> {
         let query = format!("SELECT {}", self.dialect.now_ms);
-        self.number(&query, &[]).await
+        let read_ms = self.number(&query, &[]).await?;
+        Ok(self.clock.filtered_ms(read_ms))
     }
 
     async fn command(&mut self, sql: &'static str) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The counters of tags: a key for each.
 
 use super::{Etcd, gateway};
-use crate::clock::unix_ms;
+use crate::clock::filtered_ms;
 use crate::store::alloc::continue_at;
 use crate::store::stride::out_of_ids;
 use crate::store::tag_rows::{TagChange, TagRow};
@@ -49,7 +49,7 @@ pub(crate) async fn take_range(
         let segment =
             etcd.stride.segment(start, end).map_err(|error| error.context(format!("etcd, tag {tag:?}")))?;
         let next = (counter.step > 0).then_some(counter.step);
-        let raised = Counter { max_id: end, changed_ms: unix_ms(), ..counter };
+        let raised = Counter { max_id: end, changed_ms: filtered_ms(), ..counter };
         if etcd.write_if(&read, &[gateway::put(&read.key, &text(&raised)?)]).await? {
             return Ok(Some(Fetched { segment, step: next }));
         }
@@ -64,7 +64,7 @@ pub(crate) async fn change_tag(etcd: &Etcd, tag: &str, change: TagChange) -> Res
         let new = Counter { max_id: 1, step: 1_000, description: String::new(), changed_ms: 0 };
         let mut counter = found.unwrap_or(new);
         counter.max_id = counter.max_id.max(first.unwrap_or(1));
-        counter.changed_ms = unix_ms();
+        counter.changed_ms = filtered_ms();
         counter.step = step.unwrap_or(counter.step);
         counter.description = description.clone().unwrap_or(counter.description);
         Some(counter)
@@ -87,7 +87,7 @@ pub(crate) async fn tag_rows(etcd: &Etcd, after: &str, most: usize) -> Result<Ve
 }
 
 pub(crate) async fn tags_of_a_day(etcd: &Etcd, most: usize) -> Result<Vec<String>> {
-    let since_ms = unix_ms() - DAY_MS;
+    let since_ms = filtered_ms() - DAY_MS;
     let (mut found, mut after) = (Vec::new(), String::new());
     loop {
         let counters = counters_behind(etcd, &after, PAGE).await?;

@@ -4,7 +4,7 @@
 
 use super::counters::{parse, text};
 use super::{Etcd, Read, gateway};
-use crate::clock::unix_ms;
+use crate::clock::filtered_ms;
 use crate::lease_rules::{Pool, Space, Worker};
 use crate::store::lease_rows::LeaseRow;
 use crate::store::workers::{Step, Tried};
@@ -112,7 +112,7 @@ async fn read_name(etcd: &Etcd, name: &str, only: Option<i64>) -> Result<ReadNam
     let stored: StoredSpace =
         if key.revision == 0 { StoredSpace::default() } else { parse(name, &key.value)? };
     // etcd has no clock. Read after the answer: a slow one makes no lease look longer.
-    let store_ms = unix_ms();
+    let store_ms = filtered_ms();
     let prefix = of_name(etcd, "alive", name).len();
     let alive: HashSet<i64> =
         reads(2)?.iter().filter_map(|read| read.key.get(prefix..)?.parse().ok()).collect();
@@ -152,7 +152,7 @@ pub(crate) async fn lease_rows(etcd: &Etcd, most: usize) -> Result<(i64, Vec<Lea
         reads.iter_mut().for_each(|read| read.key = read.key.get(start..).unwrap_or_default().to_owned());
         Ok(reads)
     };
-    let store_ms = unix_ms();
+    let store_ms = filtered_ms();
     let mut spaces = HashMap::new();
     for Read { key, value, .. } in of_kind(0, "space")? {
         let space: StoredSpace = parse(&key, &value)?;
