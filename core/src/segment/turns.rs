@@ -16,8 +16,8 @@
 
 use alloc::collections::BTreeMap;
 
-/// The planned and the running requests of each tag.
-#[derive(Debug)]
+/// The planned and the running requests of each tag. Each call takes a time that is logarithmic in the number of tags.
+#[derive(Clone, Debug)]
 pub struct Turns<T> {
     /// The number of concurrent requests, for all tags together.
     most: usize,
@@ -25,13 +25,15 @@ pub struct Turns<T> {
     /// The number of planned requests, of all tags.
     wanted: u64,
     lines: BTreeMap<T, Line>,
+    /// The tags that are ready, the next one first. `came` makes each rank the only one of its kind.
+    ready: BTreeMap<Rank, T>,
     number: u64,
 }
 
 /// The rank of a tag that is ready: its running requests, its last request, and when it came.
 type Rank = (usize, u64, u64);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Line {
     wanted: u64,
     under_way: usize,
@@ -53,7 +55,7 @@ impl<T: Ord + Clone> Turns<T> {
     /// With this number of concurrent requests, at least one.
     pub fn new(most: usize) -> Turns<T> {
         let most = most.max(1);
-        Turns { most, under_way: 0, wanted: 0, lines: BTreeMap::new(), number: 0 }
+        Turns { most, under_way: 0, wanted: 0, lines: BTreeMap::new(), ready: BTreeMap::new(), number: 0 }
     }
 
     /// Plans `wanted` requests for a tag, at most `most` of them at the same time.
@@ -66,8 +68,7 @@ impl<T: Ord + Clone> Turns<T> {
         if self.under_way >= self.most {
             return None;
         }
-        let ready = self.lines.iter().filter_map(|(tag, line)| Some((line.rank()?, tag)));
-        let tag = ready.min()?.1.clone();
+        let tag = self.ready.first_key_value()?.1.clone();
         self.number += 1;
         self.under_way += 1;
         let number = self.number;
@@ -107,9 +108,17 @@ impl<T: Ord + Clone> Turns<T> {
             self.lines.insert(tag.clone(), line);
         }
         let Some(line) = self.lines.get_mut(tag) else { return };
-        let wanted = line.wanted;
+        let (wanted, rank) = (line.wanted, line.rank());
         change(line);
         self.wanted = self.wanted - wanted + line.wanted;
+        let next = line.rank();
+        if next == rank {
+            return;
+        }
+        let tag = rank.and_then(|rank| self.ready.remove(&rank)).unwrap_or_else(|| tag.clone());
+        if let Some(next) = next {
+            self.ready.insert(next, tag);
+        }
     }
 }
 
