@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/RELIABILITY.md"
 #: So many rules there are: one that is lost is noticed.
-RULES = [f"N{n}" for n in range(1, 26)] + [f"H{n}" for n in range(1, 67)]
+RULES = [f"N{n}" for n in range(1, 26)] + [f"H{n}" for n in range(1, 68)]
 
 
 def rules(page):
@@ -25,8 +25,8 @@ def rules(page):
 
 
 def rust(text):
-    """Functions that `cargo test` runs: `#[test]`, other attributes, and the name. Ignored ones are none."""
-    found = re.findall(r"^\s*#\[test\]\n((?:\s*(?:#\[|//).*\n)*)\s*(?:pub )?fn (\w+)\(", text, re.M)
+    """Functions that `cargo test` runs: `#[test]` or tokio's, other attributes, and the name. Ignored ones are none."""
+    found = re.findall(r"^\s*#\[(?:tokio::)?test\b.*\]\n((?:\s*(?:#\[|//).*\n)*)\s*(?:pub )?(?:async )?fn (\w+)\(", text, re.M)
     return [re.escape(name) for attributes, name in found if "#[ignore" not in attributes]
 
 

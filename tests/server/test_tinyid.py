@@ -120,3 +120,31 @@ def test_without_the_table_nobody_is_allowed(file, new_tag):
     with Server(file.url) as server:
         status, body = server.client().get(f"/tinyid/id/nextId?bizType={tag}&token=x")
         assert (status, json.loads(body)) == (200, REFUSED)
+
+
+def test_a_store_that_is_away_is_no_verdict_on_a_token(engine, new_tag):
+    """Neither on one that was valid, although a wrong one made the table be read, nor on one that nobody has asked for."""
+    tag, other = new_tag(engine, 1000), new_tag(engine, 1000, suffix="-other")
+    for allowed in (tag, other):
+        allow(engine, "s3cret", allowed)
+    with Server(engine.url, "--timeout-ms", "300", "--store-timeout-ms", "500") as server:
+        client = server.client()
+
+        def call(bizType, token):
+            words = urllib.parse.urlencode({"bizType": bizType, "token": token})
+            return json.loads(client.get(f"/tinyid/id/nextId?{words}")[1])
+
+        assert call(tag, "s3cret")["data"] == [1]
+        until(lambda: call(tag, "wrong") == REFUSED, "the table is read")
+        engine.stop()
+        try:
+            until(lambda: client.get("/ready")[0] == 503, "the store is missed")
+            # More than a second after the last reading a wrong token makes the table be read again.
+            wrong = until(lambda: (found := call(tag, "wrong")) != REFUSED and found, "it is read again")
+            assert wrong["code"] == 6 and "does not answer" in wrong["message"] or "failed" in wrong["message"], wrong
+            assert call(tag, "s3cret")["data"] == [2], "the buffer is served"
+            assert call(tag, "s3cret")["data"] == [3]
+        finally:
+            engine.start()
+        until(lambda: call(other, "s3cret")["data"], "the store is back")
+        until(lambda: call(tag, "wrong") == REFUSED, "wrong ones are refused again")

@@ -52,7 +52,10 @@ async fn check_store(store: &Store, options: &Options, say: &mut impl FnMut(bool
     say(true, format!("store: {name} at {shown} answers"));
     let apart_ms = (store_ms - unix_ms()).abs();
     say(apart_ms < APART_MS, format!("clocks: the store's and this host's differ by {apart_ms} ms"));
-    let tables = store.tables().await;
+    let tables = match store.tables().await {
+        Ok(tables) => tables,
+        Err(error) => return say(false, format!("tables: {error}")),
+    };
     if let Some(local) = &options.snowflake_local {
         check_local(store, options, local, tables.iter().all(|(_, is_there)| *is_there), say).await;
     }

@@ -21,6 +21,8 @@ pub(crate) struct Dialect {
     pub(super) within_a_day: &'static str,
     /// Behind the type of a text that is compared byte by byte.
     pub(super) binary: &'static str,
+    /// Counts the columns of a table and a name: whether it is there, without an error if it is not.
+    pub(super) column: &'static str,
     /// At the end of a CREATE TABLE.
     pub(super) table_options: &'static str,
     /// Leaf's table, as Leaf's script makes it, or as near as the database comes.

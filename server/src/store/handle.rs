@@ -64,15 +64,15 @@ impl Store {
         }
     }
 
-    /// The tables, and whether each is there.
-    pub(crate) async fn tables(&self) -> Vec<(&'static str, bool)> {
+    /// The tables, and whether each is there. Errors: the store does not answer.
+    pub(crate) async fn tables(&self) -> Result<Vec<(&'static str, bool)>> {
         let mut tables = Vec::new();
         if let Store::Sql(sql) = self {
             for table in ["leaf_alloc", "leafid_space", "leafid_worker"] {
-                tables.push((table, sql.has(table).await));
+                tables.push((table, sql.has(table).await?));
             }
         }
-        tables
+        Ok(tables)
     }
 
     /// The clock that judges leases, Unix milliseconds. It is also how a server sees whether the store answers.

@@ -17,6 +17,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     touch: "",
     within_a_day: "update_time > NOW() - INTERVAL 1 DAY",
     binary: "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+    column: "SELECT COUNT(*) FROM information_schema.columns
+        WHERE table_schema = DATABASE() AND table_name = ? AND column_name = ?",
     // Another engine may have no transactions.
     table_options: "ENGINE = InnoDB",
     leaf_alloc: "CREATE TABLE IF NOT EXISTS leaf_alloc (

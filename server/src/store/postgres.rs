@@ -14,6 +14,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     touch: ", update_time = CURRENT_TIMESTAMP",
     within_a_day: "update_time > LOCALTIMESTAMP - INTERVAL '1 day'",
     binary: "",
+    column: "SELECT COUNT(*) FROM pg_attribute
+        WHERE attrelid = to_regclass(?) AND attname = ? AND NOT attisdropped",
     table_options: "",
     leaf_alloc: "CREATE TABLE IF NOT EXISTS leaf_alloc (
         biz_tag varchar(128) NOT NULL PRIMARY KEY,

@@ -5,7 +5,7 @@ use super::dialect::Dialect;
 use super::schema;
 use super::sqlite_file::SqliteFile;
 use super::stride::Stride;
-use super::transaction::{Transaction, Work, failed, is_failure, text};
+use super::transaction::{Transaction, Value, Work, failed, is_failure, text};
 use crate::clock::FilteredClock;
 use leafid_core::{Code, Error, Result};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
@@ -82,7 +82,7 @@ impl Sql {
         let tables = [("leaf_alloc", dialect.leaf_alloc.to_owned())].into_iter().chain(leases);
         for (table, create) in tables {
             // A user without the right to make tables may have them.
-            if self.has(table).await {
+            if self.has(table).await? {
                 continue;
             }
             let made = self
@@ -94,13 +94,12 @@ impl Sql {
                 })
                 .await;
             // PostgreSQL fails the second of two that make one table at once.
-            if made.is_err() && !self.has(table).await {
+            if made.is_err() && !self.has(table).await? {
                 return made;
             }
         }
         self.check_tables().await?;
-        let has_update_time =
-            self.answers("SELECT COUNT(update_time) FROM leaf_alloc WHERE 1 = 0".to_owned()).await;
+        let has_update_time = self.has_column("leaf_alloc", "update_time").await?;
         self.has_update_time.store(has_update_time, Relaxed);
         Ok(())
     }
@@ -122,13 +121,22 @@ impl Sql {
         self.has_update_time.load(Relaxed)
     }
 
-    /// Whether a table is there.
-    pub(crate) async fn has(&self, table: &'static str) -> bool {
-        self.answers(format!("SELECT COUNT(*) FROM {table} WHERE 1 = 0")).await
+    /// Whether a table is there. Errors: the store does not answer, which says nothing of the table.
+    pub(crate) async fn has(&self, table: &'static str) -> Result<bool> {
+        let key = match table {
+            "leaf_alloc" => "biz_tag",
+            "tiny_id_token" => "token",
+            _ => "name",
+        };
+        self.has_column(table, key).await
     }
 
-    async fn answers(&self, query: String) -> bool {
-        self.transaction(move |tx| Box::pin(async move { tx.number(&query, &[]).await })).await.is_ok()
+    async fn has_column(&self, table: &'static str, column: &'static str) -> Result<bool> {
+        let query = self.dialect.column;
+        let values = [Value::Text(table), Value::Text(column)];
+        let found =
+            self.transaction(move |tx| Box::pin(async move { tx.number(query, &values).await })).await?;
+        Ok(found > 0)
     }
 
     /// The database's clock, Unix milliseconds. It is also how a server sees whether the store answers.

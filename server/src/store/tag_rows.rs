@@ -85,7 +85,7 @@ pub(crate) async fn tags_of_a_day(sql: &Sql, most: usize) -> Result<Vec<String>>
 
 /// The bizType and token of each row of tinyid's table, if there is such a table.
 pub(crate) async fn tinyid_tokens(sql: &Sql) -> Result<Vec<(String, String)>> {
-    if !sql.has("tiny_id_token").await {
+    if !sql.has("tiny_id_token").await? {
         return Ok(Vec::new());
     }
     let select = "SELECT biz_type, token FROM tiny_id_token";
