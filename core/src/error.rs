@@ -1,6 +1,7 @@
 //! The error type of leafid.
 
 use crate::Code;
+use crate::secrets::shown_url;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -40,7 +41,8 @@ impl Error {
         Error(Box::new(Inner { code, message }))
     }
 
-    /// `invalid_argument` for the option or argument `name`, with its value and the allowed values.
+    /// `invalid_argument` for the option or argument `name`, with its value and the allowed values. Nothing before an @
+    /// is shown.
     ///
     /// ```
     /// let error = leafid_core::Error::invalid("worker", 1024, "0 to 1023");
@@ -66,6 +68,10 @@ impl Error {
     }
 
     fn invalid_text(name: &str, mut value: String, allowed: &str) -> Error {
+        // Whatever option it was meant for: it may be the URL of a store, with a password.
+        if ["@", "://", "password="].iter().any(|sign| value.contains(sign)) {
+            value = shown_url(&value);
+        }
         if value.len() > 200 {
             let end = (0..=200).rev().find(|&at| value.is_char_boundary(at)).unwrap_or(0);
             value.truncate(end);

@@ -53,6 +53,7 @@ mod public_id_key;
 #[cfg(feature = "public-ids")]
 mod public_ids;
 mod quoted;
+mod secrets;
 mod segment;
 mod server;
 mod snowflake;

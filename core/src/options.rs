@@ -7,11 +7,13 @@ mod checks;
 mod clock_check;
 mod clock_source;
 pub mod deployment;
+mod refused;
 mod segments;
 mod servers;
 mod settings;
 mod worker_ids;
 
+pub use crate::secrets::{ENCODED, shown_path, shown_url, shown_urls};
 pub use allowed::allowed;
 pub use checks::{
     DEFAULT_TIMEOUT_MS, MOST_IDS, MOST_MS, Variable, check_n, flag, id_space, milliseconds, no_memory,
@@ -19,6 +21,7 @@ pub use checks::{
 };
 pub use clock_check::{check_built, check_clock};
 pub use clock_source::ClockSource;
+pub use refused::refused;
 pub use segments::{
     MOST_PREWARMED, SourceChoice, block_size, check_keep_unused, check_leaf_order, check_prewarm, check_step,
     check_tag, check_tinyid_step, id_order, prefetch,

@@ -23,6 +23,8 @@ mod state;
 mod streams;
 mod watch;
 
+use crate::shown_url;
+use clap::error::ContextValue;
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
@@ -80,7 +82,8 @@ fn run_on<A: Into<OsString> + Clone>(
         Ok(arguments) => command(arguments.command, &mut streams),
         // Also --help and --version, which are not errors.
         Err(told) if told.use_stderr() => {
-            let _ = write!(streams.stderr, "{}", told.render()).and_then(|()| streams.stderr.flush());
+            let _ = write!(streams.stderr, "{}", without_passwords(told).render())
+                .and_then(|()| streams.stderr.flush());
             return 2;
         }
         Err(told) => write!(streams.stdout, "{}", told.render()).map(|()| true).map_err(End::Output),
@@ -104,6 +107,19 @@ fn run_on<A: Into<OsString> + Clone>(
             1
         }
     }
+}
+
+/// An error of clap repeats what the user wrote, as a URL in a wrong place.
+fn without_passwords(mut error: clap::Error) -> clap::Error {
+    let shown = |value: &ContextValue| match value {
+        ContextValue::String(text) => Some(ContextValue::String(shown_url(text))),
+        _ => None,
+    };
+    let values: Vec<_> = error.context().filter_map(|(kind, value)| Some((kind, shown(value)?))).collect();
+    for (kind, value) in values {
+        error.insert(kind, value);
+    }
+    error
 }
 
 /// Whether the command line is valid. It is not run.

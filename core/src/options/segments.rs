@@ -3,6 +3,7 @@
 use crate::options::allowed::allowed;
 use crate::options::checks::refuse_options_of;
 use crate::quoted::Quoted;
+use crate::secrets::shown_urls;
 use crate::{Error, IdOrder, LARGEST_STEP, Result};
 use alloc::format;
 use alloc::string::String;
@@ -50,7 +51,7 @@ impl<'o, F> SourceChoice<'o, F> {
                 }
             }
             (None, servers) if servers.iter().any(is_file) => {
-                Err(Error::invalid("servers", servers.join(", "), allowed("servers")))
+                Err(Error::invalid("servers", shown_urls(servers), allowed("servers")))
             }
             (None, _) => {
                 refuse_options_of("file:DIR", for_file)?;

@@ -24,11 +24,16 @@ const RESERVED: [&str; 9] = [
     "upgrade",
 ];
 
-/// The number of servers and the length of their URLs. `option` names the servers. Errors: `invalid_argument`.
+/// The number of servers, that their URLs have no password, and their length. `option` names the servers. Errors: `invalid_argument`.
 pub fn check_servers(option: &str, urls: &[String]) -> Result<()> {
     if urls.is_empty() || urls.len() > MOST_SERVERS {
         let allowed = format!("1 to {MOST_SERVERS} URLs");
         return Err(Error::invalid(option, format!("{} URLs", urls.len()), &allowed));
+    }
+    // Before all else: a password with a comma has cut a URL in two, of which the first looks like another mistake.
+    if urls.iter().any(|url| url.contains('@')) {
+        let allowed = "URLs without a user; a user or password belongs in `token` or `headers`";
+        return Err(Error::invalid(option, "a URL with a user or password before its host", allowed));
     }
     if let Some(long) = urls.iter().find(|url| url.len() > LONGEST_URL) {
         let allowed = format!("URLs of at most {LONGEST_URL} bytes");

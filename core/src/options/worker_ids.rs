@@ -2,6 +2,7 @@
 
 use crate::options::allowed::allowed;
 use crate::quoted::Quoted;
+use crate::secrets::shown_url;
 use crate::{Error, Layout, Result};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -48,7 +49,8 @@ impl WorkerRange {
                     (first, last, format!("{shown}, {first}-{last}"))
                 }
                 None => {
-                    let (first, last) = parse_text(text).ok_or_else(|| bad(Quoted(text).to_string()))?;
+                    let (first, last) =
+                        parse_text(text).ok_or_else(|| bad(Quoted(&shown_url(text)).to_string()))?;
                     (first, last, Quoted(text).to_string())
                 }
             },
@@ -107,8 +109,9 @@ pub fn of_hostname(wanted: &str, host: &str) -> core::result::Result<(i64, i64),
 
 #[cfg(test)]
 mod tests {
-    use super::{WorkerOption, WorkerRange, of_hostname};
+    use super::{WorkerOption, WorkerRange, of_hostname, server_urls};
     use crate::Layout;
+    use crate::secrets::shown_url;
 
     #[test]
     fn a_worker_id_past_the_layout_is_refused_with_its_bound() {
@@ -118,6 +121,13 @@ mod tests {
         ] {
             let error = WorkerRange::parse("worker", option, &layout, "here").unwrap_err();
             assert_eq!(error.message(), said);
+        }
+    }
+
+    #[test]
+    fn a_password_with_a_comma_is_not_shown_in_parts() {
+        for url in server_urls("https://leaf:s3,cret@ids").unwrap_or_default() {
+            assert!(!shown_url(&url).contains("s3") && !shown_url(&url).contains("cret"), "{url}");
         }
     }
 

@@ -25,6 +25,8 @@ mod layout;
 mod presets;
 #[path = "../../src/quoted.rs"]
 mod quoted;
+#[path = "../../src/secrets.rs"]
+mod secrets;
 #[path = "../../src/sorted.rs"]
 mod sorted;
 #[path = "../../src/utc.rs"]

@@ -3,6 +3,7 @@
 use super::options::Space;
 use crate::{Error, Protocol, Result, Segments, SegmentsBuilder};
 use clap::Args;
+use leafid_core::options::shown_path;
 use std::path::PathBuf;
 
 /// The largest step.
@@ -72,7 +73,7 @@ impl SegmentOptions {
 fn token_of(path: &PathBuf) -> Result<String> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         let allowed = format!("a file that can be read ({error})");
-        Error::invalid("token_file", format!("{:?}", path.display().to_string()), &allowed)
+        Error::invalid("token_file", format!("{:?}", shown_path(&path.to_string_lossy())), &allowed)
     })?;
     Ok(text.trim().to_owned())
 }

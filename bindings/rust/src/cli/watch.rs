@@ -8,7 +8,7 @@ use super::streams::{Outcome, Streams};
 use crate::os::{self, env::Env};
 use crate::segments::high_water;
 use crate::storage::state_file;
-use crate::{Result, Utc};
+use crate::{Result, Utc, shown_url};
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -146,7 +146,10 @@ impl Look {
         for url in &arguments.metrics {
             match scrape::get(url) {
                 Ok(page) => samples.extend(scrape::samples(&page)),
-                Err(error) => look.errors.push(format!("{url}: {error}")),
+                Err(error) => {
+                    let shown = shown_url(url);
+                    look.errors.push(format!("{shown}: {}", error.replace(url.as_str(), &shown)));
+                }
             }
         }
         for (name, directory) in spaces(root, only)? {

@@ -113,8 +113,11 @@ fn headers(token: Option<&str>, others: &[(String, String)]) -> Result<Vec<(Head
     }
     for (name, value) in others {
         let wrong = |allowed: &str| Error::invalid("headers", format!("{name:?}"), allowed);
-        let parsed =
-            HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("names of letters, digits and -"))?;
+        // What is no name may be the value, and a secret.
+        let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
+            let shown = format!("a name of {} bytes with another character", name.len());
+            Error::invalid("headers", shown, "names of letters, digits and -")
+        })?;
         check_header(parsed.as_str(), name, headers.iter().map(|(known, _)| known.as_str()))?;
         let value =
             HeaderValue::from_str(value).map_err(|_| wrong("a value without control characters for it"))?;

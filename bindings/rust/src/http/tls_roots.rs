@@ -1,5 +1,6 @@
 //! The trusted certificates: the system's authorities and those of `ca_file`.
 
+use leafid_core::options::shown_path;
 use leafid_core::{Error, Result};
 use rustls::RootCertStore;
 use rustls::crypto::ring::default_provider;
@@ -54,8 +55,9 @@ impl KeyProvider for NoKeys {
 
 /// The certificates of a PEM file: at least one, each readable.
 fn read(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
+    let shown = shown_path(&path.to_string_lossy());
     let wrong =
-        |why: &str| Error::invalid("ca_file", format!("{path:?}: {why}"), "a PEM file of certificates");
+        |why: &str| Error::invalid("ca_file", format!("{shown:?}: {why}"), "a PEM file of certificates");
     let bytes = std::fs::read(path).map_err(|error| wrong(&error.to_string()))?;
     let mut certificates = Vec::new();
     for certificate in CertificateDer::pem_slice_iter(&bytes) {

@@ -1,5 +1,6 @@
 //! The URL of a server.
 
+use leafid_core::options::shown_url;
 use leafid_core::{Error, Result};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -19,11 +20,9 @@ const ALLOWED: &str =
 impl ServerUrl {
     /// `option` is the user's option with the URL. Errors: `invalid_argument`.
     pub(crate) fn parse(option: &str, text: &str) -> Result<ServerUrl> {
-        let wrong = |why: &str| Error::invalid(option, format!("{text:?}, {why}"), ALLOWED);
+        let wrong = |why: &str| Error::invalid(option, format!("{:?}, {why}", shown_url(text)), ALLOWED);
         if text.contains('@') {
-            // The value is not shown, because the text before the @ may be a password.
-            let allowed = format!("{ALLOWED}; a user belongs in `token` or `headers`");
-            return Err(Error::invalid(option, "a URL with an @", &allowed));
+            return Err(wrong("which has a user or password"));
         }
         if text.contains(['?', '#']) {
             return Err(wrong("which has a query or a fragment"));

@@ -32,7 +32,7 @@ impl SegmentsBuilder {
     ///
     /// Or `file:DIR` alone: a directory that the processes of one host share.
     pub fn servers<S: Into<String>>(mut self, servers: impl IntoIterator<Item = S>) -> Self {
-        self.options.servers = servers.into_iter().map(Into::into).collect();
+        self.options.servers.0 = servers.into_iter().map(Into::into).collect();
         self
     }
 

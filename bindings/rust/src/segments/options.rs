@@ -2,7 +2,7 @@
 
 use super::source::callback::SegmentSource;
 use super::source::file::FileTag;
-use crate::config::http_options::{RequestOptions, SHARED_GROUP, flag};
+use crate::config::http_options::{RequestOptions, SHARED_GROUP, Urls, flag};
 use crate::os::env::Sharing;
 use leafid_core::options::{allowed, id_order};
 use leafid_core::{Error, IdOrder, Result};
@@ -13,7 +13,7 @@ use std::str::FromStr;
 /// The unchecked values of [`crate::SegmentsBuilder`]; `None` for options that the user did not set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SegmentsOptions {
-    pub(crate) servers: Vec<String>,
+    pub(crate) servers: Urls,
     pub(crate) source: Option<SegmentSource>,
     pub(crate) protocol: Option<Protocol>,
     pub(crate) step: Option<i64>,

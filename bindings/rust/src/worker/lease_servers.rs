@@ -21,7 +21,7 @@ pub(crate) fn source(
     _: &SnowflakeOptions,
 ) -> Result<WorkerSource> {
     let allowed = "a worker id, a range or a source: this leafid was built without the feature http";
-    Err(leafid_core::Error::invalid(said, urls.join(", "), allowed))
+    Err(leafid_core::Error::invalid(said, leafid_core::options::shown_urls(&urls), allowed))
 }
 
 /// The source of worker ids for these URLs and their options. `said` is the option or the environment variable with the

@@ -2,13 +2,14 @@
 
 use crate::WorkerSource;
 use crate::os::hostname::hostname;
-use leafid_core::options::{WorkerOption, WorkerRange, allowed, server_urls};
+use leafid_core::options::{WorkerOption, WorkerRange, allowed, server_urls, shown_url, shown_urls};
 use leafid_core::{Error, Layout, Result};
+use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
 /// The worker ids that a generator may claim. They are checked when the generator is opened.
 #[non_exhaustive]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Worker {
     /// This worker id.
     Id(i64),
@@ -93,6 +94,21 @@ impl Worker {
     }
 }
 
+/// Without the passwords of URLs.
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Worker::Id(id) => f.debug_tuple("Id").field(id).finish(),
+            Worker::Range { first, last } => {
+                f.debug_struct("Range").field("first", first).field("last", last).finish()
+            }
+            Worker::Text(text) => f.debug_tuple("Text").field(&shown_url(text)).finish(),
+            Worker::Servers(urls) => f.debug_tuple("Servers").field(&shown_urls(urls)).finish(),
+            Worker::Source(source) => f.debug_tuple("Source").field(source).finish(),
+        }
+    }
+}
+
 /// The checked worker ids that a generator may claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WorkerIds {
@@ -109,7 +125,7 @@ impl WorkerIds {
             Worker::Source(source) => return Ok(WorkerIds::FromSource(source.clone())),
             // URLs were accepted before this.
             Worker::Servers(servers) => {
-                return Err(Error::invalid(name, servers.join(", "), allowed("worker")));
+                return Err(Error::invalid(name, shown_urls(servers), allowed("worker")));
             }
             Worker::Id(id) => WorkerOption::Id(*id),
             Worker::Range { first, last } => WorkerOption::Range(*first, *last),

@@ -117,7 +117,7 @@ fn http_options(options: &SegmentsOptions) -> Result<HttpOptions> {
     let connections = options.connections.unwrap_or(CONNECTIONS);
     let connections = usize::try_from(connections)
         .map_err(|_| Error::invalid("connections", connections, allowed("connections")))?;
-    options.access.to("servers", options.servers.clone(), connections)
+    options.access.to("servers", options.servers.0.clone(), connections)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The source that the options name. Errors: `invalid_argument`; those of opening the source.
 pub(crate) fn source(options: &SegmentsOptions) -> Result<SourceProperties> {
-    let (servers, for_servers) = (&options.servers, options.set_for_servers());
+    let (servers, for_servers) = (&options.servers.0, options.set_for_servers());
     match SourceChoice::new(options.source.as_ref(), servers, &for_servers, &options.set_for_file())? {
         SourceChoice::Callback(source) => {
             Ok(SourceProperties::new(source.clone(), "callback".into(), false, options.order(true)))
@@ -38,7 +38,7 @@ fn file_source(options: &SegmentsOptions, path: &str) -> Result<SourceProperties
 #[cfg(not(feature = "http"))]
 fn http_source(options: &SegmentsOptions) -> Result<SourceProperties> {
     let allowed = "file:DIR: this leafid was built without the feature http";
-    Err(leafid_core::Error::invalid("servers", options.servers.join(", "), allowed))
+    Err(leafid_core::Error::invalid("servers", leafid_core::options::shown_urls(&options.servers.0), allowed))
 }
 
 #[cfg(feature = "http")]

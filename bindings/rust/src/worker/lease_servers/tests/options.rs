@@ -19,11 +19,12 @@ fn refusal(builder: SnowflakeBuilder) -> String {
 fn urls_are_checked_at_once_by_the_name_of_the_option() {
     for (worker, says) in [
         (Worker::from("https://ids:0"), "worker is \"https://ids:0\""),
-        ("http://a, http://b?c".into(), "worker is \"http://b?c\""),
+        ("http://a, http://b?c".into(), "worker is \"http://b?…\""),
         ("http://a,".into(), "worker is \"\""),
         (vec!["http://a", "7"].into(), "worker is \"7\""),
         (Vec::<String>::new().into(), "worker is 0 URLs"),
-        ("http://ann:secret@ids".into(), "worker is a URL with an @"),
+        ("http://ann:secret@ids".into(), "worker is a URL with a user or password"),
+        ("http://ann:secret,1@ids".into(), "worker is a URL with a user or password"),
         ("ftp://ids".into(), "a lease server"),
     ] {
         let said = refusal(builder(worker.clone()));
