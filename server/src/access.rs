@@ -4,6 +4,7 @@
 //! hold this hash alone.
 
 use crate::options::Options;
+use crate::pem::shown_path;
 use crate::rate::Bucket;
 use crate::scope::Scope;
 use leafid_core::options::check_tag;
@@ -87,7 +88,7 @@ impl Tokens {
             let tokens = read::<TokensFile>(path, "tokens")?.token;
             // An empty file would open the server to everybody.
             if tokens.is_empty() {
-                return Err(Error::invalid("tokens", path.display(), "a file with a [[token]]"));
+                return Err(Error::invalid("tokens", shown_path(path), "a file with a [[token]]"));
             }
             found.extend(tokens);
         }
@@ -218,7 +219,7 @@ fn all_tags() -> Vec<String> {
 }
 
 fn read<T: for<'t> Deserialize<'t>>(path: &Path, option: &str) -> Result<T> {
-    let wrong = |what: String| Error::invalid(option, format!("{}: {what}", path.display()), "a TOML file");
+    let wrong = |what: String| Error::invalid(option, format!("{}: {what}", shown_path(path)), "a TOML file");
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     // The error's own text repeats the line, and with it what somebody has put there.
     toml::from_str(&text).map_err(|error: toml::de::Error| wrong(error.message().to_owned()))

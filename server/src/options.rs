@@ -1,10 +1,12 @@
 //! What the user wrote: flags, environment, and a TOML file, by the same words.
 
 use crate::lease_rules::Pool;
+use crate::pem::shown_path;
 use crate::scope::Scope;
-use clap::{Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand, error::ErrorKind};
+use clap::error::{ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 use leafid_core::Layout;
-use leafid_core::options::id_space;
+use leafid_core::options::{id_space, shown_url};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -193,9 +195,7 @@ impl Options {
         }
         let Some(local) = &self.snowflake_local else {
             return match &self.state_dir {
-                Some(folder) => {
-                    refuse("state-dir", folder.display().to_string(), "together with snowflake-local")
-                }
+                Some(folder) => refuse("state-dir", shown_path(folder), "together with snowflake-local"),
                 None => Ok(()),
             };
         };
@@ -237,23 +237,41 @@ impl Options {
 /// Parses the flags. A flag goes before the environment, and that before the file.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Error> {
     let args: Vec<OsString> = args.into_iter().collect();
-    let matches = Cli::command().try_get_matches_from(&args)?;
-    let mut cli = Cli::from_arg_matches(&matches)?;
+    let read = |command: clap::Command| {
+        command.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches))
+    };
+    let mut cli = read(Cli::command()).map_err(without_passwords)?;
     if let Some(config) = &cli.options.config {
-        let command = with_file(config)?;
-        cli = Cli::from_arg_matches(&command.try_get_matches_from(&args)?)?;
+        cli = read(with_file(config)?).map_err(without_passwords)?;
     }
     cli.options.check().map_err(|error| Cli::command().error(ErrorKind::ValueValidation, error.message()))?;
     Ok(cli)
 }
 
+/// An error of clap repeats what the user wrote, as a store's address in a wrong place.
+fn without_passwords(mut error: Error) -> Error {
+    let shown = |value: &ContextValue| match value {
+        ContextValue::String(text) => Some(ContextValue::String(shown_url(text))),
+        _ => None,
+    };
+    let values: Vec<_> = error.context().filter_map(|(kind, value)| Some((kind, shown(value)?))).collect();
+    for (kind, value) in values {
+        error.insert(kind, value);
+    }
+    error
+}
+
 /// The command with the options of a file as its defaults.
 fn with_file(path: &Path) -> Result<clap::Command, Error> {
     let wrong = |what: String| {
-        Cli::command().error(ErrorKind::ValueValidation, format!("{}: {what}", path.display()))
+        Cli::command().error(ErrorKind::ValueValidation, format!("{}: {what}", shown_path(path)))
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+    // The error's own text repeats the line, which may hold the password of the store.
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
+        wrong(format!("line {line}: {}", error.message()))
+    })?;
     let mut command = Cli::command();
     for (key, value) in table {
         if key == "token" {
@@ -358,6 +376,33 @@ mod tests {
         for words in ["--snowflake-worker 8 --workers 8-9", "--snowflake-worker 9 --workers 8-9"] {
             assert!(parsed(&words.split(' ').collect::<Vec<_>>()).is_ok(), "{words}");
         }
+    }
+
+    #[test]
+    fn no_error_repeats_a_password() -> std::io::Result<()> {
+        let path = std::env::temp_dir().join(format!("leafid-server-hidden-{}.toml", std::process::id()));
+        let file = path.to_string_lossy().into_owned();
+        for (words, content) in [
+            ("mysql://leaf:s3/cret@db/leaf", ""),
+            ("--listen mysql://leaf:s3/cret@db/leaf", ""),
+            ("--listen=mysql://leaf:s3/cret@db/leaf", ""),
+            ("--workers mysql://leaf:s3cret@db", ""),
+            ("--lease-ms mysql://leaf:s3cret@db", ""),
+            ("--snowflake-name mysql://leaf:s3cret@db", ""),
+            ("--mysql://leaf:s3cret@db", ""),
+            ("check mysql://leaf:s3cret@db", ""),
+            ("tag t mysql://leaf:s3cret@db", ""),
+            ("--config FILE", "store = \"mysql://leaf:s3cret@db"),
+            ("--config FILE", "listen = \"mysql://leaf:s3cret@db\""),
+            ("--config FILE", "store = [\"mysql://leaf:s3cret@db\"]"),
+        ] {
+            std::fs::write(&path, content)?;
+            let words: Vec<_> =
+                words.split(' ').map(|word| if word == "FILE" { file.as_str() } else { word }).collect();
+            let error = parsed(&words).map(|cli| cli.options.workers).unwrap_err().to_string();
+            assert!(!error.contains("cret"), "{words:?}: {error}");
+        }
+        std::fs::remove_file(&path)
     }
 
     #[test]

@@ -9,7 +9,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 /// `option` names the file in errors: `invalid_argument`.
 pub(crate) fn certificates(path: &Path, option: &str) -> Result<Vec<CertificateDer<'static>>> {
     let wrong =
-        |what: String| Error::invalid(option, format!("{}: {what}", path.display()), "certificates in PEM");
+        |what: String| Error::invalid(option, format!("{}: {what}", shown_path(path)), "certificates in PEM");
     let found =
         CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>);
     match found {
@@ -21,7 +21,12 @@ pub(crate) fn certificates(path: &Path, option: &str) -> Result<Vec<CertificateD
 
 pub(crate) fn private_key(path: &Path, option: &str) -> Result<PrivateKeyDer<'static>> {
     PrivateKeyDer::from_pem_file(path)
-        .map_err(|error| Error::invalid(option, format!("{}: {error}", path.display()), "a key in PEM"))
+        .map_err(|error| Error::invalid(option, format!("{}: {error}", shown_path(path)), "a key in PEM"))
+}
+
+/// A path for messages: a key or a certificate that was given in place of its path is not shown.
+pub(crate) fn shown_path(path: &Path) -> String {
+    leafid_core::options::shown_path(&path.to_string_lossy())
 }
 
 /// The authorities of a file.
@@ -31,7 +36,7 @@ pub(crate) fn authorities(path: &Path, option: &str) -> Result<RootCertStore> {
         roots.add(authority).map_err(|error| {
             Error::invalid(
                 option,
-                format!("{}: {error}", path.display()),
+                format!("{}: {error}", shown_path(path)),
                 "certificates of authorities in PEM",
             )
         })?;

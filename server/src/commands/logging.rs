@@ -15,8 +15,15 @@ impl Log for Lines {
 
     fn log(&self, record: &Record<'_>) {
         if self.enabled(record.metadata()) {
+            // These name a parameter of the store's URL with its value, and whole lines of .pgpass.
+            let is_of_options = record.target().starts_with("sqlx_postgres::options");
+            let text = match is_of_options {
+                true => "PostgreSQL's driver ignores a parameter of the store's URL, or a line of .pgpass"
+                    .to_owned(),
+                false => record.args().to_string(),
+            };
             // One write: lines of several threads do not mix. Nobody can be told that there is nobody to tell.
-            let line = format!("{} {} {}\n", Utc(unix_ms()), record.level(), record.args());
+            let line = format!("{} {} {}\n", Utc(unix_ms()), record.level(), text);
             let _ = std::io::stderr().write_all(line.as_bytes());
         }
     }
@@ -30,7 +37,13 @@ impl Log for Lines {
 pub(super) fn start() -> Result<()> {
     const NAME: &str = "LEAFID_SERVER_LOG";
     let level = std::env::var(NAME).unwrap_or_default();
-    let wrong = |_| Error::invalid(NAME, format!("{level:?}"), "off, error, warn, info, debug or trace");
+    let wrong = |_| {
+        Error::invalid(
+            NAME,
+            format!("{:?}", leafid_core::options::shown_url(&level)),
+            "off, error, warn, info, debug or trace",
+        )
+    };
     let filter = if level.is_empty() { LevelFilter::Info } else { level.parse().map_err(wrong)? };
     if log::set_logger(&Lines).is_ok() {
         log::set_max_level(filter);

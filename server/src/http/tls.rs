@@ -1,7 +1,7 @@
 //! TLS: the server's certificate, and which clients' certificates it takes.
 
 use crate::options::Options;
-use crate::pem::{authorities, certificates, private_key};
+use crate::pem::{authorities, certificates, private_key, shown_path};
 use leafid_core::{Error, Result};
 use parking_lot::RwLock;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ fn read(certificate: &Path, key: &Path, client_ca: Option<&Path>) -> Result<Arc<
     let private = private_key(key, "tls-key")?;
     let provider = Arc::new(default_provider());
     let wrong = |option: &str, path: &Path, error: &dyn std::fmt::Display| {
-        Error::invalid(option, format!("{}: {error}", path.display()), "a certificate and its key in PEM")
+        Error::invalid(option, format!("{}: {error}", shown_path(path)), "a certificate and its key in PEM")
     };
     let builder = ServerConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()

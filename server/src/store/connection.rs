@@ -4,42 +4,63 @@ use super::dialect::Dialect;
 use super::mysql;
 use super::postgres;
 use super::sqlite;
+use leafid_core::options::{ENCODED, shown_url};
 use leafid_core::{Error, Result};
 
 /// The allowed values of `store`, for error messages.
 pub(crate) const ALLOWED: &str = "a path, sqlite:PATH, mysql://USER:PASSWORD@HOST/DATABASE, postgres://… or etcd://HOST:PORT,HOST:PORT/PREFIX";
 
-/// The dialect, the address as the driver wants it, and the address to show. Errors: `invalid_argument`.
-pub(crate) fn parse(store: &str) -> Result<(&'static Dialect, String, String)> {
+/// The address of an SQL store.
+pub(crate) struct Address {
+    pub(crate) dialect: &'static Dialect,
+    /// As the driver wants it.
+    pub(crate) url: String,
+    /// For messages: without a user and a password.
+    pub(crate) shown: String,
+    /// The file of SQLite.
+    pub(crate) path: Option<String>,
+}
+
+/// Errors: `invalid_argument`.
+pub(crate) fn parse(store: &str) -> Result<Address> {
+    let shown = shown_url(store);
     let dialect = match store.split_once("://") {
         Some(("mysql" | "mariadb", _)) => &mysql::DIALECT,
         Some(("postgres" | "postgresql", _)) => &postgres::DIALECT,
         Some(("sqlite", path)) => return file(path),
-        Some(_) => return Err(Error::invalid("store", without_password(store), ALLOWED)),
+        Some(_) => return Err(Error::invalid("store", shown, ALLOWED)),
         None => return file(store.strip_prefix("sqlite:").unwrap_or(store)),
     };
-    Ok((dialect, store.to_owned(), without_password(store)))
+    refuse_raw_password(store, &shown)?;
+    Ok(Address { dialect, url: store.to_owned(), shown, path: None })
+}
+
+/// A driver would take a part of the password for a host or a database, and name it in its errors. Errors:
+/// `invalid_argument`.
+fn refuse_raw_password(store: &str, shown: &str) -> Result<()> {
+    let rest = store.split_once("://").map_or(store, |(_, rest)| rest);
+    match (rest.find(['/', '?', '#']), rest.rfind('@')) {
+        (Some(end), Some(at)) if end < at => {
+            let value = format!("{shown}, whose password is not encoded");
+            Err(Error::invalid("store", value, &format!("{ALLOWED}; {ENCODED}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The file is made if it is missing.
-fn file(path: &str) -> Result<(&'static Dialect, String, String)> {
+fn file(path: &str) -> Result<Address> {
+    let shown = shown_url(path);
     if path.is_empty() || path.contains(['\0', '?', '#']) || path.starts_with(":memory:") {
-        return Err(Error::invalid("store", format!("{path:?}"), ALLOWED));
+        return Err(Error::invalid("store", format!("{shown:?}"), ALLOWED));
     }
     let escaped = path.replace('%', "%25").replace(' ', "%20");
-    Ok((&sqlite::DIALECT, format!("sqlite:{escaped}?mode=rwc"), format!("sqlite:{path}")))
-}
-
-/// Whoever reads a log may not read the database.
-fn without_password(store: &str) -> String {
-    let Some((scheme, rest)) = store.split_once("://") else { return store.to_owned() };
-    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-    let path = path.split('?').next().unwrap_or_default();
-    let Some((user, host)) = authority.rsplit_once('@') else {
-        return format!("{scheme}://{authority}{path}");
-    };
-    let user = user.split(':').next().unwrap_or_default();
-    format!("{scheme}://{user}@{host}{path}")
+    Ok(Address {
+        dialect: &sqlite::DIALECT,
+        url: format!("sqlite:{escaped}?mode=rwc"),
+        shown: format!("sqlite:{shown}"),
+        path: Some(path.to_owned()),
+    })
 }
 
 #[cfg(test)]
@@ -49,15 +70,31 @@ mod tests {
     #[test]
     fn a_password_is_never_shown() {
         for (store, shown) in [
-            ("mysql://leaf:s3cret@db:3306/leaf", "mysql://leaf@db:3306/leaf"),
-            ("postgres://leaf:s3@cret@db/leaf?password=s3cret", "postgres://leaf@db/leaf"),
+            ("mysql://leaf:s3cret@db:3306/leaf", "mysql://…@db:3306/leaf"),
+            ("postgres://leaf:s3@cret@db/leaf?password=s3cret", "postgres://…@db/leaf?…"),
             ("postgres://db/leaf", "postgres://db/leaf"),
-            ("mysql://leaf:s3cret@db", "mysql://leaf@db"),
+            ("mysql://leaf:s3cret@db", "mysql://…@db"),
         ] {
-            assert_eq!(parse(store).map(|(_, _, shown)| shown), Ok(shown.to_owned()));
+            assert_eq!(parse(store).map(|address| address.shown), Ok(shown.to_owned()));
         }
-        let error = parse("oracle://leaf:s3cret@db/leaf").map(|(dialect, ..)| dialect.name).unwrap_err();
-        assert!(!error.to_string().contains("s3cret") && error.to_string().contains("oracle://leaf@db/leaf"));
+        let error = parse("oracle://leaf:s3cret@db/leaf").map(|address| address.url).unwrap_err();
+        assert!(!error.to_string().contains("s3cret") && error.to_string().contains("oracle://…@db/leaf"));
+    }
+
+    #[test]
+    fn a_raw_password_is_refused_with_the_way_to_write_it() {
+        for (store, shown) in [
+            ("mysql://leaf:s3/cret@db/leaf", "store is mysql://…@db/leaf, whose password is not encoded"),
+            ("postgres://leaf:12/s3cret@db/leaf", "store is postgres://…@db/leaf, whose password"),
+            ("mysql://leaf:s3?cret@db/leaf", "store is mysql://…, whose password"),
+            ("mysql://leaf:s3#cret@db/leaf", "store is mysql://…, whose password"),
+            ("postgres://db/leaf?password=s3@cret", "store is postgres://…, whose password"),
+        ] {
+            let error = parse(store).map(|address| address.url).unwrap_err();
+            let text = error.message();
+            assert!(text.starts_with(shown) && text.contains("/ as %2F") && !text.contains("cret"), "{text}");
+        }
+        assert!(parse("mysql://leaf:s3%2Fcr@et@db/leaf").is_ok());
     }
 
     #[test]
@@ -68,7 +105,7 @@ mod tests {
             ("sqlite:a b%.db", "sqlite:a%20b%25.db?mode=rwc"),
         ] {
             assert_eq!(
-                parse(store).map(|(dialect, url, _)| (dialect.name, url)),
+                parse(store).map(|address| (address.dialect.name, address.url)),
                 Ok(("SQLite", url.to_owned()))
             );
         }

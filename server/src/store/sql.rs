@@ -1,6 +1,6 @@
 //! The connections to the store.
 
-use super::connection;
+use super::connection::{self, Address};
 use super::dialect::Dialect;
 use super::schema;
 use super::sqlite_file::SqliteFile;
@@ -35,8 +35,8 @@ impl Sql {
     /// Prepares a pool. No connection is made yet. Errors: `invalid_argument`.
     pub(crate) fn new(url: &str, connections: u32, limit: Duration, stride: Stride) -> Result<Sql> {
         sqlx::any::install_default_drivers();
-        let (dialect, url, shown) = connection::parse(url)?;
-        let file = shown.strip_prefix("sqlite:").map(SqliteFile::new).transpose()?.map(Arc::new);
+        let Address { dialect, url, shown, path } = connection::parse(url)?;
+        let file = path.as_deref().map(SqliteFile::new).transpose()?.map(Arc::new);
         let options: AnyConnectOptions = url
             .parse()
             .map_err(|error| Error::invalid("store", format!("{shown}: {error}"), connection::ALLOWED))?;

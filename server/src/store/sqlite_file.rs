@@ -1,6 +1,7 @@
 //! The file of an SQLite store. SQLite keeps its log beside the file, by the name that it was opened by, so each process
 //! must open it in one folder and by one name, and as long as it is there.
 
+use leafid_core::options::shown_url;
 use leafid_core::{Code, Error, Result};
 use std::fs::File;
 use std::io::Read;
@@ -22,8 +23,8 @@ pub(super) struct SqliteFile {
 impl SqliteFile {
     /// Errors: `invalid_argument`, for what is no such file, and for one that others may have opened with another log.
     pub(super) fn new(path: &str) -> Result<SqliteFile> {
+        let wrong = |why: &str| Err(Error::invalid("store", format!("{} {why}", shown_url(path)), ALLOWED));
         let path = PathBuf::from(path);
-        let wrong = |why: &str| Err(Error::invalid("store", format!("{} {why}", path.display()), ALLOWED));
         if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
             return wrong("is in a folder that does not exist");
         }
@@ -53,7 +54,7 @@ impl SqliteFile {
         if found.is_some_and(|found| *self.first.get_or_init(|| found) == found) {
             return Ok(());
         }
-        let path = self.path.display();
+        let path = shown_url(&self.path.to_string_lossy());
         let message = format!(
             "{path} was deleted, moved or replaced while it was in use, and nothing is taken from it any more: put it \
              back, or stop all servers of it, raise max_id, and start them"

@@ -7,6 +7,7 @@ use axum::http::uri::{PathAndQuery, Scheme};
 use axum::http::{HeaderValue, Uri};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use leafid_core::options::shown_url;
 use leafid_core::{Error, Result};
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use std::path::Path;
@@ -52,11 +53,16 @@ impl Collector {
     /// Nothing is connected yet. Errors: `invalid_argument`.
     pub(super) fn new(endpoint: &str) -> Result<Collector> {
         let wrong = |error: &dyn std::fmt::Display| Error::invalid("otlp-endpoint", error, ALLOWED);
+        let shown = shown_url(endpoint);
+        if endpoint.contains('@') {
+            let allowed = format!("{ALLOWED}, without a user; OTEL_EXPORTER_OTLP_HEADERS are sent");
+            return Err(Error::invalid("otlp-endpoint", &shown, &allowed));
+        }
         let uri: Uri = endpoint.parse().map_err(|error| wrong(&error))?;
-        let (Some(scheme), Some(host)) = (uri.scheme(), uri.host()) else { return Err(wrong(&endpoint)) };
+        let (Some(scheme), Some(host)) = (uri.scheme(), uri.host()) else { return Err(wrong(&shown)) };
         let is_encrypted = *scheme == Scheme::HTTPS;
         if !is_encrypted && *scheme != Scheme::HTTP || uri.query().is_some() {
-            return Err(wrong(&endpoint));
+            return Err(wrong(&shown));
         }
         let port = uri.port_u16().unwrap_or(if is_encrypted { 443 } else { 80 });
         let tls = match is_encrypted {

@@ -19,7 +19,11 @@ impl NoSpan {
 
 /// Errors: always.
 pub(crate) fn start(endpoint: &str) -> Result<()> {
-    Err(Error::invalid("otlp-endpoint", endpoint, "none: this program was built without traces"))
+    Err(Error::invalid(
+        "otlp-endpoint",
+        leafid_core::options::shown_url(endpoint),
+        "none: this program was built without traces",
+    ))
 }
 
 pub(crate) fn is_on() -> bool {

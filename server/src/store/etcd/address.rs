@@ -1,6 +1,7 @@
 //! The address of a cluster: `etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX?ca=FILE&cert=FILE&key=FILE`.
 
 use crate::pem::{authorities, certificates, private_key, system_roots};
+use leafid_core::options::{ENCODED, shown_url};
 use leafid_core::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +25,12 @@ pub(super) struct Address {
 impl Address {
     /// `text`: what follows `etcd://`. Errors: `invalid_argument`, which show no secret.
     pub(super) fn parse(text: &str) -> Result<Address> {
-        let wrong = || Error::invalid("store", "an etcd:// address", ALLOWED);
+        let shown = shown_url(&format!("etcd://{text}"));
+        let wrong = || Error::invalid("store", &shown, &format!("{ALLOWED}; {ENCODED}"));
+        let end = text.find(['/', '?', '#']);
+        if end.is_some_and(|end| text.rfind('@').is_some_and(|at| end < at)) {
+            return Err(wrong());
+        }
         let (text, query) = text.split_once('?').unwrap_or((text, ""));
         let (login, text) = match text.rsplit_once('@') {
             Some((login, text)) => {
@@ -55,7 +61,8 @@ fn tls(query: &str) -> Result<Option<Arc<ClientConfig>>> {
             "ca" => ca = Some(value),
             "cert" => cert = Some(value),
             "key" => key = Some(value),
-            _ => return Err(Error::invalid("store", format!("?{name}="), "ca, cert and key")),
+            // The name may be the rest of a password.
+            _ => return Err(Error::invalid("store", "a ?name= that is unknown", "ca, cert and key")),
         }
     }
     let Some(ca) = ca else {
@@ -115,9 +122,21 @@ mod tests {
 
     #[test]
     fn no_error_shows_the_password() {
-        for text in ["me:hidden@a", "me:hidden@a:1?ca=/none"] {
+        for text in [
+            "me:hidden@a",
+            "me:hidden@a:1?ca=/none",
+            "me:hid/den@a:1",
+            "me:hid?den@a:1",
+            "me:hid#den@a:1",
+            "me:1/hidden@a:1",
+            "me:1?hidden@a:1",
+            "me:1?hidden",
+            "me:hid@den@a",
+            "hidden@a:1",
+            "me:hidden",
+        ] {
             let message = Address::parse(text).map(|_| ()).unwrap_err().to_string();
-            assert!(!message.contains("hidden"), "{message}");
+            assert!(!message.contains("hid") && !message.contains("den"), "{message}");
         }
     }
 }
