@@ -1,6 +1,6 @@
 //! Leases in the form for C.
 
-use leafid::{Error, Lease, Renewal, Result};
+use leafid::{Error, Lease, Renewal, Result, refused};
 use std::ffi::{CStr, c_char};
 
 /// Bytes of a lease's token, its NUL included.
@@ -113,10 +113,8 @@ impl leafid_lease {
         let bytes = self.token.map(|byte| byte as u8);
         let text = CStr::from_bytes_until_nul(&bytes).ok().and_then(|text| text.to_str().ok());
         let Some(text) = text else {
-            let shown = String::from_utf8_lossy(&bytes);
-            let shown = format!("{:?}", shown.split('\0').next().unwrap_or(""));
             let allowed = format!("UTF-8 of at most {} bytes that ends with a NUL", LEAFID_TOKEN_SIZE - 1);
-            return Err(Error::invalid("token", shown, &allowed));
+            return Err(refused("token", "", Some(&allowed)));
         };
         Ok((!text.is_empty()).then(|| text.to_owned()))
     }

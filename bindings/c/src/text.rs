@@ -1,7 +1,7 @@
 //! Text arguments and text results.
 
 use crate::pointer::Out;
-use leafid::{Code, Error, Result, allowed};
+use leafid::{Code, Error, Result, allowed, refused};
 use std::ffi::{CStr, CString, c_char};
 
 /// The text of the option or argument `name`.
@@ -14,10 +14,8 @@ pub(crate) unsafe fn read<'a>(text: *const c_char, name: &str) -> Result<&'a str
     }
     // SAFETY: not NULL, and it ends by the caller's duty.
     let text = unsafe { CStr::from_ptr(text) };
-    text.to_str().map_err(|_| {
-        let shown = format!("{:?}, which is not UTF-8", text.to_string_lossy());
-        Error::invalid(name, shown, allowed(name))
-    })
+    text.to_str()
+        .map_err(|_| refused(name, &format!("{:?}, which is not UTF-8", text.to_string_lossy()), None))
 }
 
 /// Writes at most `cap` - 1 bytes of `text`, cut between characters, and a NUL. Returns the length of the whole text.
