@@ -51,7 +51,7 @@ for (const { Segments, Snowflake, metrics } of [leafid, wasm]) {
   test(`a registry shows what metrics() ${isWasm ? 'of leafid/wasm ' : ''}shows`, async () => {
     const registry = new client.Registry()
     register(registry, isWasm ? metrics : undefined)
-    const options = space()
+    const options = isWasm ? { name: space().name, persist: false } : space()
     const flake = new Snowflake({ worker: 7, ...options })
     const ids = new Segments({ fetch: fetcher(), ...options })
     flake.take(100)
