@@ -2,7 +2,7 @@
 
 import { Snowflake } from 'leafid/wasm'
 
-/** Worker ids for the tabs of this browser: it is the only one that has this id space. */
+/** For the tabs of this browser. No other one has this range: ids of this page leave it nowhere. Else lease them. */
 const OPTIONS = { name: 'browser-example', worker: { first: 0, last: 31 }, exclusiveRange: true }
 
 export class Generator {

@@ -2,13 +2,14 @@
 
 import { wasm } from './module.js'
 import { SLOT_BYTES, failed, newFile } from './record.js'
+import { checkStated } from './stated.js'
 
 const NEEDED = ['get', 'put', 'transaction', 'sync']
 /** The worker ids that are held, by the storage of their object. */
 const held = new WeakMap()
 
 export function durableObjectStore(settings) {
-  const { storage, stateDir, isRange, exclusiveRange, persist } = settings
+  const { storage, stateDir, persist } = settings
   if (stateDir !== undefined) {
     wasm().refuse('stateDir', stateDir, 'nothing here, where records are in the storage of a Durable Object')
   }
@@ -16,12 +17,7 @@ export function durableObjectStore(settings) {
   if (NEEDED.some(method => typeof storage?.[method] !== 'function')) {
     wasm().refuse('storage', storage, 'ctx.storage of a Durable Object')
   }
-  if (isRange && !exclusiveRange) {
-    const why =
-      '7, or another one of this object alone; or, if no other object was given this range, a range with ' +
-      'exclusiveRange: true'
-    wasm().refuse('worker', 'a range', why)
-  }
+  checkStated(settings, 'each Durable Object that runs this code', 'object')
   return new DurableObjectStore(settings)
 }
 

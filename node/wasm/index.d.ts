@@ -11,6 +11,11 @@ export declare const PublicIds: undefined
  * Bun and Deno there are no files: `stateDir` and ranges are refused, and a number needs `persist: false`.
  */
 export interface SnowflakeOptions extends native.SnowflakeOptions {
+  /**
+   * Your statement, in browsers and Durable Objects, that no other profile, device or object has this number or range:
+   * a program has the same one for all who run it. Default `false`, and then a number or range is refused there.
+   */
+  readonly exclusiveRange?: boolean | null
   /** In workerd: `ctx.storage` of a Durable Object, where the records are kept. */
   readonly storage?: unknown
 }

@@ -3,6 +3,7 @@
 import { fault } from './errors.js'
 import { wasm } from './module.js'
 import { SLOT_BYTES, Unrecorded, failed, newFile } from './record.js'
+import { checkStated } from './stated.js'
 
 const DATABASE = 'leafid'
 const RECORDS = 'records'
@@ -18,14 +19,18 @@ export function missing() {
 }
 
 /**
- * Whether a page of another origin is above this one in its window. Browsers keep the storage and the locks of such a
- * frame apart from those of other tabs.
+ * Whether this page is in a frame whose storage and locks browsers keep apart from those of tabs: a page of another
+ * origin is above it, or it is credentialless, or fenced, and then sees no page above it. A worker does not see this of
+ * the page that started it.
  */
 function isEmbedded() {
-  const { location } = globalThis
+  const { Fence, credentialless, fence, window } = globalThis
+  // An element of the page may have such a name.
+  if (credentialless === true || (Fence && fence instanceof Fence)) return true
   try {
-    for (let page = globalThis.window; page && page !== page.parent; page = page.parent) {
-      if (page.parent.location.origin !== location.origin) return true
+    for (let page = window; page && page !== page.parent; page = page.parent) {
+      // That of another origin throws.
+      if (page.parent.origin !== page.origin) return true
     }
     return false
   } catch {
@@ -35,12 +40,11 @@ function isEmbedded() {
 
 /** The store of these settings. Throws for worker ids that others may have, too. */
 export function indexedDbStore(settings) {
-  const { stateDir, storage, isRange, exclusiveRange, persist, leases } = settings
-  if (!leases && (isRange || !exclusiveRange) && isEmbedded()) {
+  const { stateDir, storage, persist, leases } = settings
+  if (!leases && isEmbedded()) {
     const message =
-      'worker is no lease, and this page is in a frame of another origin, where the browser may have other records ' +
-      'and locks than in a tab; lease the worker id from a server, or, if no other page, profile or device has it, ' +
-      'give one number with exclusiveRange'
+      'worker is no lease, and this page is in a frame of another origin, or in one that is credentialless or ' +
+      'fenced, where the browser may have other records and locks than in a tab; lease the worker id from a server'
     throw fault('invalid_argument', message)
   }
   if (!persist && !leases) {
@@ -51,12 +55,7 @@ export function indexedDbStore(settings) {
     wasm().refuse('stateDir', stateDir, 'nothing in a browser, where records are in IndexedDB')
   }
   if (storage !== undefined) wasm().refuse('storage', storage, 'nothing in a browser, where records are in IndexedDB')
-  if (isRange && !exclusiveRange) {
-    const message =
-      'worker is a range, and this is a browser, where each visitor would get the same worker ids; lease the worker id ' +
-      'from a server, or, if no other profile or device has this range, set exclusiveRange'
-    throw fault('invalid_argument', message)
-  }
+  checkStated(settings, 'this is a browser, where each visitor', 'profile or device')
   return new IndexedDbStore(settings)
 }
 

@@ -11,6 +11,9 @@ const timeout = 60_000
 const package_ = join(here, 'node_modules/leafid')
 const [IN_USE, LOST, WOULD_BLOCK] = ['WORKER_IN_USE', 'WORKER_LOST', 'WOULD_BLOCK'].map(name => `ERR_LEAFID_${name}`)
 
+/** These profiles are the only ones that have it. */
+const SEVEN = { worker: 7, exclusiveRange: true }
+
 /** Code of every page: opens, and issues ids for a time. */
 const IN_PAGE = `
   globalThis.leafid = await import('/wasm/browser.js')
@@ -127,7 +130,7 @@ test('tabs, a worker and a shared worker share a range', { timeout }, async t =>
 
 test('a worker id in use is refused; after a close, a reload or a kill the next ids are above', { timeout }, async t => {
   const { page } = await profile(t)
-  const options = { worker: 7 }
+  const options = SEVEN
   const runs = []
   const first = await page()
   const second = await page()
@@ -168,7 +171,7 @@ test('a worker that is terminated in the middle of its writes', { timeout }, asy
           worker.onmessage = ({ data }) => done(data)
           worker.postMessage(given)
         })
-      const opened = await ask('open', { worker: 7 })
+      const opened = await ask('open', { worker: 7, exclusiveRange: true })
       runs.push({ ...opened, ...(await ask('issue', 150)) })
       // It writes spans meanwhile.
       ask('issue', 10_000)
@@ -186,12 +189,12 @@ test('a worker that is terminated in the middle of its writes', { timeout }, asy
 test('storage that is cleared while a tab runs: a new one has other locks, and no id comes twice', { timeout }, async t => {
   const { page, url } = await profile(t)
   const tab = await page()
-  await open(tab, { worker: 7 })
+  await open(tab, SEVEN)
   const run = issue(tab, 20_000)
   await new Promise(done => setTimeout(done, 3500))
   await (await devtools(tab)).send('Storage.clearDataForOrigin', { origin: url, storageTypes: 'all' })
   const other = await page()
-  assert.deepEqual(await open(other, { worker: 7 }), { workerId: 7 })
+  assert.deepEqual(await open(other, SEVEN), { workerId: 7 })
   const next = await issue(other, 1000)
   const { ids, code, message } = await run
   assert.equal(code, LOST, message)
@@ -204,10 +207,10 @@ test('storage that is full: no id without a durable span', { timeout }, async t 
   const tab = await page()
   const tools = await devtools(tab)
   await tools.send('Storage.overrideQuotaForOrigin', { origin: url, quotaSize: 1 })
-  const refused = await open(tab, { worker: 7 })
+  const refused = await open(tab, SEVEN)
   assert.equal(refused.code, 'ERR_LEAFID_STATE_IO', refused.message)
   await tools.send('Storage.overrideQuotaForOrigin', { origin: url })
-  assert.deepEqual(await open(tab, { worker: 7 }), { workerId: 7 })
+  assert.deepEqual(await open(tab, SEVEN), { workerId: 7 })
   const { ids } = await issue(tab, 300)
   assertDistinct(ids)
 })
@@ -217,21 +220,21 @@ test('a clock that was set back', { timeout }, async t => {
   const runs = []
   for (const clockMs of [0, -500, -2000]) {
     const tab = await page(clockMs)
-    const opened = await open(tab, { worker: 7 })
+    const opened = await open(tab, SEVEN)
     assert.deepEqual(opened, { workerId: 7 })
     runs.push((await issue(tab, 300)).ids)
     await tab.evaluate(() => globalThis.flake.close())
     await tab.close()
   }
   assertDistinct(...runs)
-  const refused = await open(await page(-60_000), { worker: 7 })
+  const refused = await open(await page(-60_000), SEVEN)
   assert.equal(refused.code, 'ERR_LEAFID_CLOCK_BACKWARDS', refused.message)
 })
 
 test('a clock that is set back while a tab runs', { timeout }, async t => {
   const { page } = await profile(t)
   const tab = await page()
-  await open(tab, { worker: 7 })
+  await open(tab, SEVEN)
   const runs = [(await issue(tab, 1500)).ids]
   await tab.evaluate(() => globalThis.setClock(-1000))
   runs.push((await issue(tab, 2500)).ids)
@@ -242,10 +245,10 @@ test('a clock that is set back while a tab runs', { timeout }, async t => {
 test('a lock that another script steals: the tab writes no more, and no id comes twice', { timeout }, async t => {
   const { page } = await profile(t)
   const [tab, thief] = [await page(), await page()]
-  await open(tab, { worker: 7 })
+  await open(tab, SEVEN)
   const run = issue(tab, 20_000)
   await thief.evaluate(() => new Promise(done => navigator.locks.request('leafid/default/7', { steal: true }, done)))
-  assert.deepEqual(await open(thief, { worker: 7 }), { workerId: 7 })
+  assert.deepEqual(await open(thief, SEVEN), { workerId: 7 })
   const stolen = await issue(thief, 1000)
   const { ids, code } = await run
   assert.equal(code, LOST)
@@ -256,12 +259,12 @@ test('a lock that another script steals: the tab writes no more, and no id comes
 test('a frozen tab that wakes after its lock was stolen', { timeout }, async t => {
   const { page } = await profile(t)
   const [tab, thief] = [await page(), await page()]
-  await open(tab, { worker: 7 })
+  await open(tab, SEVEN)
   const before = await issue(tab, 200)
   const tools = await devtools(tab)
   await tools.send('Page.setWebLifecycleState', { state: 'frozen' })
   await thief.evaluate(() => new Promise(done => navigator.locks.request('leafid/default/7', { steal: true }, done)))
-  assert.deepEqual(await open(thief, { worker: 7 }), { workerId: 7 })
+  assert.deepEqual(await open(thief, SEVEN), { workerId: 7 })
   const stolen = issue(thief, 1500)
   await new Promise(done => setTimeout(done, 300))
   await tools.send('Page.setWebLifecycleState', { state: 'active' })
@@ -274,7 +277,7 @@ test('an id waits until its span is durable', { timeout }, async t => {
   const { page } = await profile(t)
   const tab = await page()
   const found = await tab.evaluate(async () => {
-    await globalThis.open({ worker: 7 })
+    await globalThis.open({ worker: 7, exclusiveRange: true })
     const { reservedUntilMs } = globalThis.flake.stats()
     // From now on no write is reported as done.
     const { set } = Object.getOwnPropertyDescriptor(IDBTransaction.prototype, 'oncomplete')
@@ -298,11 +301,11 @@ test('an id waits until its span is durable', { timeout }, async t => {
 test('a page that is left and comes back', { timeout }, async t => {
   const { page, url } = await profile(t)
   const tab = await page()
-  await open(tab, { worker: 7 })
+  await open(tab, SEVEN)
   const runs = [(await issue(tab, 200)).ids]
   await tab.goto(`${url}/elsewhere`)
   const other = await page()
-  await open(other, { worker: 7 })
+  await open(other, SEVEN)
   runs.push((await issue(other, 200)).ids)
   await other.evaluate(() => globalThis.flake.close())
   await tab.goBack()
@@ -310,7 +313,7 @@ test('a page that is left and comes back', { timeout }, async t => {
   if (!restored) {
     await tab.addScriptTag({ type: 'module', content: `${IN_PAGE}; globalThis.again = true` })
     await tab.waitForFunction(() => globalThis.again)
-    await open(tab, { worker: 7 })
+    await open(tab, SEVEN)
   }
   runs.push((await issue(tab, 500)).ids)
   assertDistinct(...runs)
@@ -329,8 +332,8 @@ test('after a pause, ready says when ids are there; a lazy one needs it first', 
         codes.push(code)
       }
     }
-    thrown(() => new Snowflake({ worker: 7 }))
-    const lazy = new Snowflake({ worker: 7, lazy: true })
+    thrown(() => new Snowflake({ worker: 7, exclusiveRange: true }))
+    const lazy = new Snowflake({ worker: 7, exclusiveRange: true, lazy: true })
     thrown(lazy.next)
     await lazy.ready()
     const ids = [lazy.next()]
@@ -350,40 +353,107 @@ test('what cannot be promised is refused, and says why', { timeout }, async t =>
   const { page } = await profile(t)
   const tab = await page()
   const refused = async options => (await open(tab, options)).message
-  assert.match(await refused({ worker: '0-3' }), /each visitor would get the same worker ids/)
-  assert.match(await refused({ worker: 7, stateDir: 'x' }), /stateDir is 'x'; allowed: nothing in a browser/)
-  assert.match(await refused({ worker: 7, persist: false }), /persist is false; allowed: true in a browser/)
+  for (const worker of [7, '7', '0-3', { first: 0, last: 3 }]) {
+    const stated = /worker is a (number|range), and this is a browser, where each visitor would get the same: lease .* set exclusiveRange: true/
+    assert.match(await refused({ worker }), stated)
+  }
+  assert.match(await refused({ ...SEVEN, stateDir: 'x' }), /stateDir is 'x'; allowed: nothing in a browser/)
+  assert.match(await refused({ ...SEVEN, persist: false }), /persist is false; allowed: true in a browser/)
+  assert.match(await refused({ ...SEVEN, sharedFs: true }), /it keeps no files/)
   await tab.evaluate(() => Object.defineProperty(navigator, 'locks', { value: undefined }))
-  assert.match(await refused({ worker: 7 }), /there are no Web Locks here; lease the worker id/)
+  assert.match(await refused(SEVEN), /there are no Web Locks here; lease the worker id/)
 })
 
-test('in a frame of another site, whose storage is its own, a worker id needs a lease or a statement', { timeout }, async t => {
+test('two profiles with one number are refused, unless each was told that it alone has it', { timeout }, async t => {
+  const [one, other] = [await (await profile(t)).page(), await (await profile(t)).page()]
+  for (const tab of [one, other]) assert.equal((await open(tab, { worker: 7 })).code, 'ERR_LEAFID_INVALID_ARGUMENT')
+  const called = await one.evaluate(async () => {
+    const { Snowflake } = globalThis.leafid
+    return (await Snowflake.open({ worker: () => 8 })).workerId
+  })
+  assert.equal(called, 8, 'a function may give each visitor another one')
+})
+
+const ALL = {
+  lease: { worker: 'lease' }, number: SEVEN, range: { worker: '0-3', exclusiveRange: true }, function: { worker: 'function' },
+}
+const NOT_HERE = /no lease, and this page is in a frame of another origin, or in one that is credentialless or fenced/
+
+/** A frame of a page with these attributes: `open` opens all kinds of worker ids in it, `issue` issues ids. */
+async function frameOf(top, attributes) {
+  const handle = await top.evaluateHandle(attributes => {
+    const frame = document.createElement('iframe')
+    for (const [name, value] of Object.entries(attributes)) frame.setAttribute(name, value)
+    return new Promise(done => {
+      frame.onload = () => done(frame)
+      document.body.append(frame)
+    })
+  }, attributes)
+  const frame = await handle.contentFrame()
+  await frame.addScriptTag({ type: 'module', content: `${IN_PAGE}; globalThis.loaded = true` })
+  await frame.waitForFunction(() => globalThis.loaded)
+  return frame
+}
+
+/** Opens each kind of worker id in a frame: the worker id, or why it was refused. */
+const openAll = frame =>
+  frame.evaluate(async all => {
+    const untilMs = () => Date.now() + 60_000
+    const claim = () => ({ workerId: 5, fromMs: Date.now(), untilMs: untilMs() })
+    const sources = { lease: { claim, renew: untilMs, release() {} }, function: () => 6 }
+    const found = {}
+    for (const [kind, { worker, ...options }] of Object.entries(all)) {
+      const { workerId, message } = await globalThis.open({ worker: sources[worker] ?? worker, name: crypto.randomUUID(), ...options })
+      found[kind] = workerId ?? message
+    }
+    return found
+  }, ALL)
+
+async function refusesAllButLeases(frame) {
+  const { lease, ...refused } = await openAll(frame)
+  assert.equal(lease, 5)
+  for (const kind of ['number', 'range', 'function']) assert.match(String(refused[kind]), NOT_HERE, kind)
+}
+
+test('in a frame of another site, whose storage is its own, a worker id needs a lease', { timeout }, async t => {
   const { page, url } = await profile(t, launchProfile)
   const top = await page()
-  /** Opens in a frame of the page: the worker ids, or why it was refused. */
-  async function openInFrame(allOptions) {
-    await top.evaluate(src => document.body.append(Object.assign(document.createElement('iframe'), { src })), url)
-    await top.waitForFunction(() => globalThis[0])
-    const frame = top.frames().at(-1)
-    await frame.waitForURL(`${url}/`)
-    await frame.addScriptTag({ type: 'module', content: `${IN_PAGE}; globalThis.loaded = true` })
-    await frame.waitForFunction(() => globalThis.loaded)
-    return frame.evaluate(async allOptions => {
-      const untilMs = () => Date.now() + 60_000
-      const claim = () => ({ workerId: 5, fromMs: Date.now(), untilMs: untilMs() })
-      const sources = { lease: { claim, renew: untilMs, release() {} }, function: () => 7 }
-      const results = []
-      for (const { worker, ...options } of allOptions) {
-        const { workerId, message } = await globalThis.open({ worker: sources[worker] ?? worker, ...options })
-        results.push(workerId ?? message)
-      }
-      return results
-    }, allOptions)
-  }
-  const [number, range, called] = [{ worker: 7 }, { worker: '0-3', exclusiveRange: true }, { worker: 'function', name: 'called' }]
-  assert.deepEqual(await openInFrame([number]), [7])
   await top.goto(url.replace('localhost', '127.0.0.1'))
-  const [leased, stated, ...refused] = await openInFrame([{ worker: 'lease' }, { ...number, exclusiveRange: true }, number, range, called])
-  assert.deepEqual([leased, stated], [5, 7])
-  for (const message of refused) assert.match(message, /no lease, and this page is in a frame of another origin/)
+  await refusesAllButLeases(await frameOf(top, { src: url }))
+})
+
+test('in a credentialless frame of its own origin, and in frames below it, a worker id needs a lease', { timeout }, async t => {
+  const { page, url } = await profile(t)
+  const top = await page()
+  const frame = await frameOf(top, { src: url, credentialless: '' })
+  assert.equal(await frame.evaluate(() => globalThis.credentialless), true, 'this Chromium knows none')
+  await refusesAllButLeases(frame)
+  await refusesAllButLeases(await frameOf(frame, { src: `${url}/below` }))
+  await refusesAllButLeases(await frameOf(top, { srcdoc: '<p>', credentialless: '' }))
+})
+
+test('in a fenced frame a worker id needs a lease', { timeout }, async t => {
+  const { page, url } = await profile(t)
+  const frame = await frameOf(await page(), { src: url })
+  // As Chromium has it there: no page above is seen.
+  await frame.evaluate(() => {
+    globalThis.Fence ??= class Fence {}
+    Object.defineProperty(globalThis, 'fence', { value: Object.create(globalThis.Fence.prototype) })
+  })
+  await refusesAllButLeases(frame)
+})
+
+test('frames of its own origin share the records and locks of the tab', { timeout }, async t => {
+  const { page, url } = await profile(t)
+  const top = await page()
+  const range = { worker: '0-7', exclusiveRange: true }
+  const frames = [top]
+  // Elements with such names are none of the browser's.
+  const body = '<p id=credentialless></p><p id=fence></p>'
+  for (const attributes of [{ src: url }, { srcdoc: body }, {}]) frames.push(await frameOf(top, attributes))
+  const workers = []
+  for (const frame of frames) workers.push(await open(frame, range))
+  assert.equal(new Set(workers.map(({ workerId }) => workerId)).size, frames.length, JSON.stringify(workers))
+  const issued = await Promise.all(frames.map(frame => issue(frame, 500)))
+  assertDistinct(...issued.map(({ ids }) => ids))
 })

@@ -214,7 +214,7 @@ test('a page with an object that leases, and one with a function', { timeout }, 
     const workers = [...new Set(ids.map(id => decode(id).workerId))]
     const own = await Snowflake.open({ name: 'other', worker: async (name, previous) => (previous === null ? 9 : null) })
     const away = [Date.now() - 60_000, Date.now() - 60_000, Date.now() - 60_000]
-    const far = await Snowflake.open({ name: 'far', worker: 3, peerTimes: () => away }).catch(({ code }) => code)
+    const far = await Snowflake.open({ name: 'far', worker: 3, exclusiveRange: true, peerTimes: () => away }).catch(({ code }) => code)
     return { ids: ids.map(String), calls, workers, workerId: own.workerId, far }
   })
   assertDistinct(found.ids)

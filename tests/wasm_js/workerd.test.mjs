@@ -12,6 +12,8 @@ import { vectors } from './node/support.mjs'
 import { bundled, workerd } from './workerd.mjs'
 
 const timeout = 60_000
+/** These objects are the only ones that have it. */
+const SEVEN = { worker: 7, exclusiveRange: true }
 
 test('the vectors; a Durable Object goes on above after a restart; isolates are refused', { timeout }, async t => {
   const modules = await bundled(t)
@@ -23,15 +25,19 @@ test('the vectors; a Durable Object goes on above after a restart; isolates are 
     const { ask, stop } = await workerd(t, modules, folder)
     if (start === 0) assert.ok((await ask('vectors', given)).checked > given.valid.length)
     // Requests of one object at once.
-    const found = await Promise.all([1, 2, 3].map(() => ask('object/a', { options: { worker: 7 }, count: 500 })))
+    const found = await Promise.all([1, 2, 3].map(() => ask('object/a', { options: SEVEN, count: 500 })))
     assert.deepEqual(found.map(({ code }) => code), [undefined, undefined, undefined], JSON.stringify(found))
-    const other = await ask('object/b', { options: { worker: 8 }, count: 500 })
+    const other = await ask('object/b', { options: { ...SEVEN, worker: 8 }, count: 500 })
     runs.push(found.flatMap(({ ids }) => ids), other.ids)
-    const inUse = await ask('object/a', { options: { worker: 7, randomStart: 0 }, count: 1 })
+    const inUse = await ask('object/a', { options: { ...SEVEN, randomStart: 0 }, count: 1 })
     assert.equal(inUse.code, 'ERR_LEAFID_WORKER_IN_USE')
-    const refused = await ask('isolate', { options: { worker: 7 }, count: 1 })
+    const refused = await ask('isolate', { options: SEVEN, count: 1 })
     assert.match(refused.message, /an isolate has no storage of its own, .* use a Durable Object .*, or lease the worker id/)
-    assert.match((await ask('object/a', { options: { worker: '0-3' }, count: 1 })).message, /worker is 'a range'; allowed: 7, or another/)
+    for (const worker of [7, '7', '0-3']) {
+      const { code, message } = await ask('object/a', { options: { worker }, count: 1 })
+      assert.equal(code, 'ERR_LEAFID_INVALID_ARGUMENT')
+      assert.match(message, /worker is a (number|range), and each Durable Object that runs this code would get the same: lease/)
+    }
     await stop()
   }
   assertDistinct(...runs)
@@ -50,15 +56,15 @@ test('public ids, with a key of the environment; it has no files', { timeout }, 
 
 test('storage of an object that is deleted while it runs: no further span', { timeout }, async t => {
   const { ask } = await workerd(t, await bundled(t))
-  const first = await ask('object/a', { options: { worker: 7 }, count: 100 })
-  const after = await ask('object/a', { options: { worker: 7 }, count: 100, deletes: true, ms: 5000 })
+  const first = await ask('object/a', { options: SEVEN, count: 100 })
+  const after = await ask('object/a', { options: SEVEN, count: 100, deletes: true, ms: 5000 })
   assert.equal(after.code, 'ERR_LEAFID_WORKER_LOST', JSON.stringify(after))
   assertDistinct(first.ids, after.ids)
 })
 
 test('storage of an object that is not durable: no id', { timeout }, async t => {
   const { ask } = await workerd(t, await bundled(t))
-  const { ids, code } = await ask('object/a', { options: { worker: 7 }, count: 1, unsynced: true })
+  const { ids, code } = await ask('object/a', { options: SEVEN, count: 1, unsynced: true })
   assert.deepEqual([ids, code], [[], 'ERR_LEAFID_STATE_IO'])
 })
 

@@ -1,7 +1,7 @@
 import { Snowflake, decode } from 'leafid/wasm/inline'
 
 async function show() {
-  const flake = await Snowflake.open({ worker: 7 })
+  const flake = await Snowflake.open({ worker: 7, exclusiveRange: true })
   const ids = [...flake.take(10)].map(String)
   globalThis.shown = { ids, workerId: decode(ids[0]).workerId }
 }
