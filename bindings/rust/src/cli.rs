@@ -3,6 +3,7 @@
 //! Exit codes: 0 success, 1 a refusal or an error, 2 wrong usage. If the reader of the output ends early, as in `leafid
 //! next -n 1000 | head`, the program exits with 0 and no message.
 
+mod against;
 mod at;
 mod bench;
 mod check;

@@ -38,6 +38,10 @@ fn lines(text: &str) -> Vec<Value> {
 
 /// Serves the metrics of this process, as an application does, to this number of requests.
 fn serve_metrics(requests: usize) -> String {
+    serve(requests, leafid::metrics)
+}
+
+fn serve(requests: usize, page: fn() -> String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/metrics", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -45,7 +49,7 @@ fn serve_metrics(requests: usize) -> String {
             let (mut stream, _) = listener.accept().unwrap();
             let mut request = BufReader::new(stream.try_clone().unwrap()).lines();
             while request.next().unwrap().unwrap() != "" {}
-            let page = leafid::metrics();
+            let page = page();
             write!(
                 stream,
                 "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{page}",
@@ -231,4 +235,67 @@ fn completions_and_the_manual_name_every_command() {
         return;
     };
     assert_eq!(done(&output), "watch\n");
+}
+
+#[test]
+fn a_check_against_another_host_finds_the_worker_ids_that_both_have() {
+    // This process plays the other host: its metrics are all that is seen of it.
+    let (there, here) = (Place::new(), Place::new());
+    let flake = there.builder().worker(7).open().unwrap();
+    flake.next().unwrap();
+    let url = serve_metrics(3);
+    let check = |ids: &str, urls: &[&str]| {
+        let mut arguments = vec!["check", "--worker", ids, "--json", "--name", &there.name];
+        arguments.extend(urls.iter().flat_map(|url| ["--against", url]));
+        let output = on(&here, &arguments);
+        let said: Vec<(Value, String)> = lines(std::str::from_utf8(&output.stdout).unwrap())
+            .into_iter()
+            .filter(|line| line["check"] == "other hosts")
+            .map(|line| (line["status"].clone(), line["detail"].as_str().unwrap().to_owned()))
+            .collect();
+        (output.status.code(), said)
+    };
+    let (code, said) = check("6-7", &[&url]);
+    assert_eq!((code, &said[0].0), (Some(1), &"failed".into()), "{said:?}");
+    assert!(
+        said[0].1.starts_with(&format!("{url}: worker id 7 of {:?} is in use there", there.name)),
+        "{said:?}"
+    );
+    let (code, said) = check("8-9", &[&url]);
+    assert_eq!((code, &said[0].0), (Some(0), &"ok".into()), "{said:?}");
+    // One that does not answer fails the check, and the others are asked all the same.
+    let (code, said) = check("8-9", &["http://127.0.0.1:1/metrics", &url]);
+    assert_eq!(code, Some(1));
+    assert!(said[0].1.starts_with("http://127.0.0.1:1/metrics: no answer: "), "{said:?}");
+    assert_eq!((said.len(), &said[1].0), (2, &"ok".into()), "{said:?}");
+}
+
+#[test]
+fn the_commands_of_the_page_of_duplicates_say_what_it_says() {
+    let page = include_str!("../../../docs/DUPLICATES.md");
+    let url = serve(1, || {
+        "leafid_snowflake_handles{name=\"default\",worker_id=\"7\",state_dir=\"/s\",layout=\"leaf\"} 1\n"
+            .into()
+    });
+    let place = Place::new();
+    let mut said = Vec::new();
+    for line in page.lines().filter_map(|line| line.strip_prefix("    leafid ")) {
+        let command = line.split(" #").next().unwrap().trim().replace("http://other:8000/metrics", &url);
+        let mut words: Vec<&str> = command.split(' ').collect();
+        let places = ["state", "check"].contains(&words[0]);
+        let dir = place.dir.path().to_str().unwrap();
+        words.extend(["--state-dir", dir].iter().filter(|_| places));
+        let output = program().args(&words).stdin(Stdio::null()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        said.push((words[0].to_owned(), output.status.code(), text));
+    }
+    let [decode, show, check, at] = &said[..] else { panic!("{said:?}") };
+    assert!(decode.1 == Some(0) && decode.2.contains("39"), "{decode:?}");
+    assert_eq!(show.1, Some(0), "{show:?}");
+    assert!(
+        check.1 == Some(1) && check.2.contains("worker id 7 of \"default\" is in use there"),
+        "{check:?}"
+    );
+    let ends: Vec<&str> = at.2.split_whitespace().collect();
+    assert!(page.contains(&format!("id BETWEEN {} AND {} AND", ends[1], ends[5])), "{at:?}");
 }

@@ -1,5 +1,6 @@
 //! `leafid check`: whether this host can create ids, and for how long.
 
+use super::against::check_against;
 use super::holder;
 use super::lease_servers::check_lease_servers;
 use super::options::{Bits, ClaimOptions, Space};
@@ -38,6 +39,10 @@ pub(super) struct CheckArguments {
     space: Space,
     #[command(flatten)]
     bits: Bits,
+    /// An http:// URL of the metrics of another host, or of leafid-server: fails if that has a worker id of this host;
+    /// can be repeated
+    #[arg(long, value_name = "URL")]
+    against: Vec<String>,
     /// Print each as a line of JSON
     #[arg(long)]
     json: bool,
@@ -64,6 +69,7 @@ pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Ou
         worker_ids(&mut report, &env, &settings, workers)?;
     }
     check_lease_servers(&mut report, &env, &settings)?;
+    check_against(&mut report, &env, &settings, workers, &arguments.against)?;
     Ok(!report.failed)
 }
 

@@ -1,4 +1,4 @@
-//! The metrics that an application of leafid serves, as `watch` reads them.
+//! The metrics that an application of leafid serves, as `watch` and `check` read them.
 
 use std::collections::BTreeMap;
 #[cfg(feature = "http")]

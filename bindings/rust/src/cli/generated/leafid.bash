@@ -161,7 +161,7 @@ _leafid() {
             return 0
             ;;
         leafid__subcmd__check)
-            opts="-h --worker --shared-fs --exclusive-range --no-record-wait-ms --name --state-dir --layout --epoch-ms --json --help"
+            opts="-h --worker --shared-fs --exclusive-range --no-record-wait-ms --name --state-dir --layout --epoch-ms --against --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -188,6 +188,10 @@ _leafid() {
                     return 0
                     ;;
                 --epoch-ms)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --against)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

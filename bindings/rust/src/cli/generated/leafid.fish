@@ -81,6 +81,7 @@ complete -c leafid -n "__fish_leafid_using_subcommand check" -l name -d 'The id 
 complete -c leafid -n "__fish_leafid_using_subcommand check" -l state-dir -d 'The directory of the records [default: LEAFID_STATE_DIR, STATE_DIRECTORY, /var/lib/leafid, the user\'s own]' -r -F
 complete -c leafid -n "__fish_leafid_using_subcommand check" -l layout -d 'Layout of the ids: a preset\'s name (leaf, uid-generator, yitter, sonyflake, js-safe), or bits of time, worker and sequence such as "41|10|12"' -r
 complete -c leafid -n "__fish_leafid_using_subcommand check" -l epoch-ms -d 'The layout\'s epoch, Unix milliseconds [default: the layout\'s own]' -r
+complete -c leafid -n "__fish_leafid_using_subcommand check" -l against -d 'An http:// URL of the metrics of another host, or of leafid-server: fails if that has a worker id of this host; can be repeated' -r
 complete -c leafid -n "__fish_leafid_using_subcommand check" -l shared-fs -d 'The state directory may be on a network: its locks work between all hosts that use it'
 complete -c leafid -n "__fish_leafid_using_subcommand check" -l exclusive-range -d 'No other container or host was given this range, or all that were share the state directory'
 complete -c leafid -n "__fish_leafid_using_subcommand check" -l json -d 'Print each as a line of JSON'
