@@ -18,6 +18,9 @@
 mod connection;
 mod connection_state;
 mod deadline;
+mod forward;
+mod no_proxy;
+mod proxy;
 mod resolve;
 mod response;
 mod settings;
@@ -156,7 +159,7 @@ impl ServerPool {
         let errors =
             self.process().with(|servers| servers.last_errors().map(Option::<&Error>::cloned).collect());
         let errors: Vec<_> = errors.unwrap_or_else(|| vec![None; self.settings.servers.len()]);
-        self.settings.servers.iter().map(ToString::to_string).zip(errors).collect()
+        self.settings.servers.iter().map(|server| server.url.to_string()).zip(errors).collect()
     }
 
     /// Whether every server has denied this tag, as far as is known, and none has responded correctly since.
@@ -210,7 +213,8 @@ impl ServerPool {
         let server = &self.settings.servers[at];
         let make = || {
             let chain = ().chain(ConnectProxyConnector::default()).chain(connection::Connect);
-            let chain = chain.chain(RustlsConnector::default()).chain(trailing_bytes::Connected);
+            let chain = chain.chain(RustlsConnector::default()).chain(server.forward());
+            let chain = chain.chain(trailing_bytes::Connected);
             Agent::with_parts(self.settings.config(server), chain, resolve::NoLookup)
         };
         let agent = process.with_agent(at, |agent| agent.get_or_insert_with(make).clone());
@@ -219,8 +223,7 @@ impl ServerPool {
             let error = Error::new(Code::SegmentUnavailable, what);
             return RequestEnd::None(response::unanswered(error.clone(), error));
         };
-        let (url, server) = (server.join(&ask.path), server.to_string());
-        let (reply, exchange) = match response::ask(&agent, &url, ask, &self.settings, &server, bounds) {
+        let (reply, exchange) = match response::ask(&agent, ask, &self.settings, server, bounds) {
             Ok(answered) => answered,
             Err(failed) if failed.is_stale => return RequestEnd::Stale(failed.failure),
             Err(mut failed) => {
@@ -230,6 +233,7 @@ impl ServerPool {
                 return RequestEnd::None(failed.failure);
             }
         };
+        let server = server.to_string();
         let failure = |error, is_denied| reply.server_failure(&server, error, is_denied);
         let verdict = match read(&reply) {
             Verdict::Answer(()) => Verdict::Answer(()),

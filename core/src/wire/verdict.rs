@@ -135,6 +135,7 @@ impl Response {
     pub fn server_failure(&self, server: &str, error: Error, is_denied: bool) -> ServerFailure {
         let advice = match self.status {
             401 | 403 => "see `token` and `headers`",
+            407 => "see the user and the password of the proxy",
             300..=399 | 404 | 405 => "see its URL, and `protocol`",
             200..=299 => "check which program answers there",
             _ => "it is asked again later; see its log",

@@ -19,6 +19,8 @@ struct Current {
     /// Whether the connection was created for this request, and not kept from an earlier one.
     is_fresh: bool,
     is_connecting: bool,
+    /// Whether the request, or its first part, was sent.
+    has_begun: bool,
     /// Whether more bytes came than the response announced.
     has_extra_bytes: bool,
     connection_state: Option<Arc<ConnectionState>>,
@@ -37,6 +39,7 @@ impl Exchange {
             bounds,
             is_fresh: false,
             is_connecting: false,
+            has_begun: false,
             has_extra_bytes: false,
             connection_state: None,
         };
@@ -86,6 +89,11 @@ pub(super) fn set_connecting() {
 /// Marks the end of the connection, with its TLS.
 pub(super) fn set_connected() {
     with(|current| current.is_connecting = false);
+}
+
+/// Whether the request is sent from its beginning now. True once for each request.
+pub(super) fn begins_request() -> bool {
+    with(|current| !std::mem::replace(&mut current.has_begun, true)).unwrap_or(false)
 }
 
 /// Records that a connection ended with unread bytes.

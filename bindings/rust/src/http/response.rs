@@ -1,7 +1,7 @@
 //! One request to one server, and its response.
 
 use super::deadline::{Deadlines, Exchange};
-use super::settings::Settings;
+use super::settings::{Server, Settings};
 use leafid_core::wire::{Method, Request, Response, quoted};
 use leafid_core::{Code, Error, ServerFailure};
 use rustls::CertificateError;
@@ -27,24 +27,26 @@ pub(super) fn unanswered(error: Error, of_server: Error) -> ServerFailure {
     ServerFailure { error, of_server, is_whole: true, is_denied: false }
 }
 
-/// Sends one request. The exchange ends when it is dropped; if it is proven, its connection serves again. `server` is
-/// the part of the URL that all requests to it share.
+/// Sends one request. The exchange ends when it is dropped; if it is proven, its connection serves again.
 pub(super) fn ask(
     agent: &Agent,
-    url: &str,
     ask: &Request,
     settings: &Settings,
-    server: &str,
+    server: &Server,
     bounds: Deadlines,
 ) -> Result<(Response, Exchange), Failed> {
-    let shown = url.split('?').next().unwrap_or(url);
+    let path = ask.path.split('?').next().unwrap_or_default();
+    let shown = server.url.join(path) + &server.through();
+    let of_server = server.to_string();
     let exchange = Exchange::begin(bounds);
+    let url = server.join(&ask.path);
     let mut request = match ask.method {
         Method::Get => ureq::http::Request::get(url),
         Method::Post => ureq::http::Request::post(url),
     };
     if let Some(all) = request.headers_mut() {
         all.extend(settings.headers.iter().cloned());
+        all.extend(server.proxy_headers());
         if let Some(body) = &ask.body {
             all.insert(header::CONTENT_TYPE, HeaderValue::from_static(body.content_type));
         }
@@ -57,7 +59,7 @@ pub(super) fn ask(
             let (head, body) = response.into_parts();
             let location = head.headers.get(header::LOCATION);
             let mut reply = Response {
-                url: shown.into(),
+                url: shown.clone(),
                 status: head.status.as_u16(),
                 body: Vec::new(),
                 location: location.map(|to| quoted(to.as_bytes())),
@@ -65,8 +67,8 @@ pub(super) fn ask(
                 option: settings.option,
             };
             read(&mut reply, body, &exchange).map_err(|error| {
-                let why = |url| why_unanswered(url, &error, settings.option);
-                Failed { is_stale: false, failure: unanswered(why(shown), why(server)) }
+                let why = |url| why_unanswered(url, server, &error, settings.option);
+                Failed { is_stale: false, failure: unanswered(why(&shown), why(&of_server)) }
             })?;
             if exchange.has_extra_bytes() {
                 reply.flaw.get_or_insert("continues after its end (Content-Length is too small)".into());
@@ -75,8 +77,8 @@ pub(super) fn ask(
         }
         Err(error) => {
             let is_stale = !exchange.is_fresh() && is_disconnected(&error);
-            let why = |url| why_unanswered(url, &error, settings.option);
-            Err(Failed { is_stale, failure: unanswered(why(shown), why(server)) })
+            let why = |url| why_unanswered(url, server, &error, settings.option);
+            Err(Failed { is_stale, failure: unanswered(why(&shown), why(&of_server)) })
         }
     }
 }
@@ -139,10 +141,14 @@ fn is_disconnected(error: &ureq::Error) -> bool {
     matches!(error, ureq::Error::Io(error) if closed.contains(&error.kind()))
 }
 
-/// The error of a request without a response, and what to do.
-fn why_unanswered(url: &str, error: &ureq::Error, option: &str) -> Error {
-    let is_tls = url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
-    let unavailable = |what: String| Error::new(Code::SegmentUnavailable, format!("{url} {what}"));
+/// The error of a request without a response, and what to do. `url` names the proxy, too.
+fn why_unanswered(url: &str, server: &Server, error: &ureq::Error, option: &str) -> Error {
+    let is_tls = server.url.is_tls();
+    let proxied = match server.through().is_empty() {
+        true => "",
+        false => "; if the proxy is not meant for it, list it in NO_PROXY",
+    };
+    let unavailable = |what: String| Error::new(Code::SegmentUnavailable, format!("{url} {what}{proxied}"));
     let other_scheme = match is_tls {
         true => "if it speaks plain HTTP there, write http://",
         false => "if it speaks TLS there, write https://",
@@ -181,6 +187,8 @@ fn why_unanswered(url: &str, error: &ureq::Error, option: &str) -> Error {
         ureq::Error::HostNotFound => {
             unavailable("cannot be reached: its name has no address; see the URL".into())
         }
+        // As "proxy server responded 403/403".
+        ureq::Error::ConnectProxyFailed(what) => unavailable(format!("cannot be reached: {what} to CONNECT")),
         error => unavailable(format!("cannot be reached: {error}")),
     }
 }

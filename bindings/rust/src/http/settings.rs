@@ -1,15 +1,17 @@
 //! The options for requests to servers, checked once.
 
+use super::forward::Forward;
+use super::proxy::EnvProxy;
 use super::tls_roots;
 use super::url::ServerUrl;
 use leafid_core::options::{allowed, check_connections, check_header, check_header_bytes, check_servers};
 use leafid_core::{Error, Result};
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 use ureq::config::AutoHeaderValue;
-use ureq::http::{HeaderName, HeaderValue};
+use ureq::http::{HeaderName, HeaderValue, header};
 use ureq::tls::TlsConfig;
-use ureq::{Proxy, ProxyProtocol};
 
 /// The options for requests to servers.
 #[derive(Clone, PartialEq, Eq)]
@@ -42,13 +44,57 @@ const OUTPUT_BYTES: usize = 16 * 1024;
 /// The valid options.
 pub(super) struct Settings {
     pub(super) option: &'static str,
-    pub(super) servers: Vec<ServerUrl>,
+    pub(super) servers: Vec<Server>,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) request_timeout: Duration,
     pub(super) connect_timeout: Duration,
     connections: usize,
-    proxy: Option<Proxy>,
     tls: Option<TlsConfig>,
+}
+
+/// A server, and the proxy that passes requests on to it.
+pub(super) struct Server {
+    pub(super) url: ServerUrl,
+    proxy: Option<EnvProxy>,
+}
+
+impl Server {
+    fn new(option: &str, text: &str) -> Result<Server> {
+        let url = ServerUrl::parse(option, text)?;
+        let proxy = EnvProxy::of(&url)?;
+        Ok(Server { url, proxy })
+    }
+
+    /// What messages say after the URL.
+    pub(super) fn through(&self) -> String {
+        self.proxy.as_ref().map_or_else(String::new, |proxy| format!(" through {proxy}"))
+    }
+
+    /// The proxy that gets requests with the whole URL. For TLS it only connects.
+    fn forwarder(&self) -> Option<&EnvProxy> {
+        self.proxy.as_ref().filter(|_| !self.url.is_tls())
+    }
+
+    pub(super) fn forward(&self) -> Forward {
+        Forward { origin: self.forwarder().map(|_| self.url.split_at_path().0.into()) }
+    }
+
+    /// The headers for a proxy that gets requests with the whole URL.
+    pub(super) fn proxy_headers(&self) -> Vec<(HeaderName, HeaderValue)> {
+        let Some(proxy) = self.forwarder() else { return Vec::new() };
+        let credentials = proxy.credentials().map(|value| (header::PROXY_AUTHORIZATION, value));
+        let (_, host) = self.url.split_at_path().0.split_once("://").unwrap_or_default();
+        let host = HeaderValue::from_str(host).ok().map(|value| (header::HOST, value));
+        host.into_iter().chain(credentials).collect()
+    }
+
+    /// The URL that ureq is given for a path.
+    pub(super) fn join(&self, path: &str) -> String {
+        match self.forwarder() {
+            Some(proxy) => format!("{}{}{path}", proxy.url(), self.url.split_at_path().1),
+            None => self.url.join(path),
+        }
+    }
 }
 
 impl Settings {
@@ -56,14 +102,13 @@ impl Settings {
     pub(super) fn parse(options: HttpOptions) -> Result<Settings> {
         let option = options.option;
         check_servers(option, &options.servers)?;
-        let servers =
-            options.servers.iter().map(|text| ServerUrl::parse(option, text)).collect::<Result<Vec<_>>>()?;
+        let servers = options.servers.iter().map(|text| Server::new(option, text));
+        let servers = servers.collect::<Result<Vec<_>>>()?;
         let headers = headers(options.token.as_deref(), &options.headers)?;
         check_connections(options.connections)?;
-        let is_remote = servers.iter().any(|server| !server.is_loopback());
-        let proxy = if is_remote { proxy()? } else { None };
-        let needs_tls = servers.iter().any(ServerUrl::is_tls)
-            || proxy.as_ref().is_some_and(|proxy| proxy.protocol() == ProxyProtocol::Https);
+        let needs_tls = servers
+            .iter()
+            .any(|server| server.url.is_tls() || server.proxy.as_ref().is_some_and(EnvProxy::is_tls));
         let ca_file = options.ca_file.as_deref();
         // A named file is checked even if it is not used.
         let tls = if needs_tls || ca_file.is_some() { Some(tls_roots::tls(ca_file)?) } else { None };
@@ -74,18 +119,17 @@ impl Settings {
             request_timeout: options.request_timeout,
             connect_timeout: options.connect_timeout,
             connections: options.connections,
-            proxy,
             tls,
         })
     }
 
     /// The configuration of ureq without timeouts: `deadline` holds them.
-    pub(super) fn config(&self, server: &ServerUrl) -> ureq::config::Config {
+    pub(super) fn config(&self, server: &Server) -> ureq::config::Config {
         let mut config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
-            .proxy(self.proxy.clone().filter(|_| !server.is_loopback()))
+            .proxy(server.proxy.as_ref().filter(|_| server.url.is_tls()).map(|of| of.proxy.clone()))
             .user_agent(concat!("leafid/", env!("CARGO_PKG_VERSION")))
             .accept("application/json")
             .accept_encoding(AutoHeaderValue::None)
@@ -99,6 +143,12 @@ impl Settings {
             config = config.tls_config(tls.clone());
         }
         config.build()
+    }
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.url, self.through())
     }
 }
 
@@ -126,15 +176,4 @@ fn headers(token: Option<&str>, others: &[(String, String)]) -> Result<Vec<(Head
     let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     check_header_bytes(bytes)?;
     Ok(headers)
-}
-
-/// The proxy of ALL_PROXY, HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
-fn proxy() -> Result<Option<Proxy>> {
-    match Proxy::try_from_env() {
-        Some(proxy) if !matches!(proxy.protocol(), ProxyProtocol::Http | ProxyProtocol::Https) => {
-            let allowed = "an http:// or https:// proxy, or the servers named in NO_PROXY";
-            Err(Error::invalid("the proxy of the environment", format!("of {:?}", proxy.protocol()), allowed))
-        }
-        proxy => Ok(proxy),
-    }
 }

@@ -11,6 +11,7 @@ use ureq::http::Uri;
 pub(crate) struct ServerUrl {
     text: String,
     host: String,
+    port: u16,
     is_tls: bool,
 }
 
@@ -46,12 +47,34 @@ impl ServerUrl {
         if !is_address && !is_name(host) {
             return Err(wrong("whose host is neither a name nor an address"));
         }
-        Ok(ServerUrl { text: text.trim_end_matches('/').into(), host: bare.to_ascii_lowercase(), is_tls })
+        let port = uri.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+        Ok(ServerUrl {
+            text: text.trim_end_matches('/').into(),
+            host: bare.to_ascii_lowercase(),
+            port,
+            is_tls,
+        })
     }
 
     /// The URL of a path below this one.
     pub(crate) fn join(&self, path: &str) -> String {
         format!("{}{path}", self.text)
+    }
+
+    /// `http://host:8080`, and what follows.
+    pub(crate) fn split_at_path(&self) -> (&str, &str) {
+        let host = self.text.find("://").map_or(0, |scheme| scheme + 3);
+        let path = self.text[host..].find('/').map_or(self.text.len(), |path| host + path);
+        self.text.split_at(path)
+    }
+
+    /// The host in small letters, without brackets.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
     pub(crate) fn is_tls(&self) -> bool {
@@ -102,6 +125,18 @@ mod tests {
         ] {
             let url = ServerUrl::parse("servers", text).unwrap();
             assert_eq!((url.join("/x").as_str(), url.is_loopback()), (joined, is_loopback), "{text}");
+        }
+    }
+
+    #[test]
+    fn its_parts() {
+        for (text, origin, path, host, port) in [
+            ("http://LEAF", "http://LEAF", "", "leaf", 80),
+            ("https://leaf/a/b/", "https://leaf", "/a/b", "leaf", 443),
+            ("HTTP://[FD00::1]:8080/a", "HTTP://[FD00::1]:8080", "/a", "fd00::1", 8080),
+        ] {
+            let url = ServerUrl::parse("servers", text).unwrap();
+            assert_eq!((url.split_at_path(), url.host(), url.port()), ((origin, path), host, port), "{text}");
         }
     }
 
