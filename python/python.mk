@@ -8,7 +8,7 @@ python_tools := build/venv-maturin
 # pytest takes no cache directory with `..` in it.
 python_pytest := -q -c python/pyproject.toml -o cache_dir=$(CURDIR)/build/pytest-cache
 
-.PHONY: python-wheel python-sdist test-python test-python-sdist check-python pytest python-venvs
+.PHONY: python-wheel python-sdist test-python test-python-sdist test-frozen check-python pytest python-venvs
 
 # The wheel, installed into build/venv for demos and benches.
 python-wheel: build/venv/leafid
@@ -39,6 +39,11 @@ check-python: build/wheels/done python-venvs
 test-python-sdist: build/venv-sdist/leafid
 	@echo "== the source distribution"
 	@$(retries) pytest build/venv-sdist/bin/pytest $(python_pytest) python/tests/test_vectors.py python/tests/test_package.py
+
+# A program that PyInstaller froze, with leafid in it.
+test-frozen: build/wheels/done build/venv-frozen/done
+	@build/venv-frozen/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
+	@build/venv-frozen/bin/python tests/frozen/test_frozen.py
 
 python-sdist: build/sdist/done
 
@@ -118,6 +123,11 @@ build/venv-sdist/leafid: build/sdist/done
 	    tar -xzm --strip-components 1 -C build/sdist/source -f build/sdist/*.tar.gz
 	@CARGO_TARGET_DIR=$(python_target) MATURIN_PEP517_ARGS="--profile dev" $(python_alone) \
 	    build/venv-sdist/bin/pip install --quiet --disable-pip-version-check --force-reinstall ./build/sdist/source -r python/tests/requirements.txt
+	@touch $@
+
+build/venv-frozen/done:
+	$(call python_make_venv,$(python_base),build/venv-frozen)
+	@build/venv-frozen/bin/pip install --quiet --disable-pip-version-check 'pyinstaller>=6.22,<7'
 	@touch $@
 
 build/venv/done:

@@ -94,3 +94,22 @@ __all__ = [
     "parse_id",
     "uuid_to_id",
 ]
+
+
+def _imported_by_the_native_module() -> None:
+    """Never called. What makes one program of a package and its interpreter, as PyInstaller does, looks for import
+    statements: those of the native module it cannot see."""
+    import asyncio  # noqa: F401
+    import atexit  # noqa: F401
+    import builtins  # noqa: F401
+    import collections.abc  # noqa: F401
+    import datetime  # noqa: F401
+    import importlib  # noqa: F401
+    import inspect  # noqa: F401
+    import os  # noqa: F401
+    import sys  # noqa: F401
+    import types  # noqa: F401
+    import uuid  # noqa: F401
+    import weakref  # noqa: F401
+
+    from . import _green, _logs, _waiting  # noqa: F401

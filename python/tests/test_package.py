@@ -1,9 +1,11 @@
 """What is installed: the wheel, of the project's one version."""
 
+import ast
 import faulthandler
 import importlib.metadata
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -40,6 +42,24 @@ def test_all_is_what_there_is():
     modules = type(sys)
     public = {name for name, value in vars(leafid).items() if not name.startswith("_") and not isinstance(value, modules)}
     assert public | {"__version__"} == set(leafid.__all__)
+
+
+def test_what_the_native_module_imports_is_seen_by_what_freezes_programs(project):
+    """It looks for import statements, those in functions that nobody calls too."""
+    sources = "".join(path.read_text() for path in sorted((project / "bindings/python/src").rglob("*.rs")))
+    # py.import("os"), DATETIME.import(py, "datetime", …), call(&import, &("asyncio",)…
+    native = set(re.findall(r"""\bimport\b[^";\n]*"([\w.]+)\"""", sources))
+    assert native >= {"leafid._logs", "leafid._waiting", "leafid._green", "asyncio", "datetime", "weakref"}
+    # pyo3 imports this one to look at a mapping.
+    native |= {"collections.abc"} if "PyMapping" in sources else set()
+    seen = set()
+    for node in ast.walk(ast.parse(pathlib.Path(leafid.__file__).read_text())):
+        match node:
+            case ast.Import():
+                seen |= {name.name for name in node.names}
+            case ast.ImportFrom(module=None):
+                seen |= {f"leafid.{name.name}" for name in node.names}
+    assert native == seen
 
 
 def test_everything_public_is_documented():
