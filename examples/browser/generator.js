@@ -2,8 +2,15 @@
 
 import { Snowflake } from 'leafid/wasm'
 
-/** For the tabs of this browser. No other one has this range: ids of this page leave it nowhere. Else lease them. */
-const OPTIONS = { name: 'browser-example', worker: { first: 0, last: 31 }, exclusiveRange: true }
+/**
+ * Worker ids for the tabs of this browser, in an id space that no other browser has: its ids are for show. Pages whose ids
+ * meet in one column need one id space, and lease their worker ids.
+ */
+function options() {
+  const space = localStorage.getItem('id-space') ?? crypto.randomUUID()
+  localStorage.setItem('id-space', space)
+  return { name: `browser-example-${space}`, worker: { first: 0, last: 31 }, exclusiveRange: true }
+}
 
 export class Generator {
   #flake = null
@@ -22,7 +29,7 @@ export class Generator {
   }
 
   async open() {
-    this.#flake = await Snowflake.open(OPTIONS)
+    this.#flake = await Snowflake.open(options())
     this.#picture.opened(this.workerId, this.#until)
   }
 

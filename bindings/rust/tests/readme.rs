@@ -33,6 +33,48 @@ fn the_quick_starts_are_the_examples() {
     }
 }
 
+/// Such a statement would be copied into containers where it is wrong. The example of a browser has a range that nobody
+/// else can have.
+#[test]
+fn no_example_states_that_a_range_is_exclusive() {
+    let services = ["", "/express", "/fastapi", "/kubernetes"].map(|sub| format!("examples/service{sub}"));
+    let folders = ["examples".to_owned(), "examples/orders".to_owned()].into_iter().chain(services);
+    let examples: Vec<_> = folders.flat_map(|folder| files(&folder, |_| true)).collect();
+    let pages = pages();
+    assert!(pages.len() > 30 && examples.len() > 20);
+    for path in pages.iter().chain(&examples) {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let is_page = path.extension().is_some_and(|end| end == "md");
+        let mut fenced = false;
+        for line in text.lines() {
+            fenced ^= line.starts_with("```");
+            let is_code = !is_page || fenced || line.starts_with("    ");
+            let states = ["EXCLUSIVE_RANGE", "exclusive_range", "exclusiveRange"];
+            assert!(
+                !is_code || !states.iter().any(|state| line.contains(state)),
+                "{}: {line}",
+                path.display()
+            );
+        }
+    }
+}
+
+/// The files of a folder, without its sub-folders.
+fn files(folder: &str, which: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join(folder)).into_iter().flatten().map(Result::unwrap);
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.is_file() && which(&path.to_string_lossy()))
+        .collect()
+}
+
+/// The pages for users.
+fn pages() -> Vec<PathBuf> {
+    let pages = ["docs", "docs/zh-CN"].map(|folder| files(folder, |path| path.ends_with(".md")));
+    let named = ["README.md", "README.zh-CN.md", "CONTRIBUTING.md", "SECURITY.md", "tests/README.md"];
+    [pages.concat(), named.map(|name| root().join(name)).to_vec()].concat()
+}
+
 #[test]
 fn the_database_of_the_documents_is_the_example() {
     assert!(read("docs/LEASES.md").contains(&read("examples/database_workers.py")));
@@ -185,13 +227,8 @@ fn anchors(page: &str) -> Vec<String> {
 
 #[test]
 fn links_lead_somewhere() {
-    let folders = ["docs", "docs/zh-CN"].map(|folder| std::fs::read_dir(root().join(folder)).unwrap());
-    let pages = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
-    let pages = pages.filter(|path| path.extension().is_some_and(|end| end == "md"));
-    let all = ["README.md", "README.zh-CN.md", "CONTRIBUTING.md", "SECURITY.md", "tests/README.md"]
-        .map(|name| root().join(name));
     let mut links = 0;
-    for path in pages.chain(all) {
+    for path in pages() {
         let page = std::fs::read_to_string(&path).unwrap();
         for link in page.split("](").skip(1).filter_map(|after| after.split(')').next()) {
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));

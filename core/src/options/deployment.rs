@@ -108,8 +108,9 @@ impl RangePlace<'_> {
             _ => return Ok(()),
         };
         let message = format!(
-            "worker is a range, and {because}; if no other container or host has this range, set exclusive_range \
-             (LEAFID_EXCLUSIVE_RANGE=1); else use one worker id, \"hostname:NAME\" or a lease"
+            "worker is a range, and {because}; another container with the same range would make the same ids: use one \
+             worker id, \"hostname:NAME\" or a lease. Set exclusive_range (LEAFID_EXCLUSIVE_RANGE=1) only if no copy of \
+             this container and no other host will ever have this range, or all that have it share this state directory"
         );
         Err(Error::new(Code::InvalidArgument, message))
     }
@@ -190,9 +191,13 @@ mod tests {
                 (Ok(()), None) => {}
                 (Err(error), Some(why)) => {
                     assert_eq!(error.code(), Code::InvalidArgument);
-                    for said in
-                        ["worker is a range", why, "hostname:NAME", "a lease", "LEAFID_EXCLUSIVE_RANGE=1"]
-                    {
+                    for said in [
+                        "worker is a range",
+                        why,
+                        "hostname:NAME",
+                        "a lease",
+                        "LEAFID_EXCLUSIVE_RANGE=1) only if",
+                    ] {
                         assert!(error.message().contains(said), "{error}");
                     }
                 }
