@@ -1041,8 +1041,9 @@ leafid_status leafid_snowflake_options_set_worker_range(struct leafid_snowflake_
                                                         int64_t last);
 
 /**
- * The id space: worker ids are unique within it, and it has its own directory. 1 to 64 of the characters A-Z a-z 0-9
- * . _ -, not beginning with a dot. Default "default".
+ * The id space: worker ids are unique within it, and two id spaces can make the same id. Give one name to all programs
+ * that write into one column. It has its own directory. 1 to 64 of the characters A-Z a-z 0-9 . _ -, not beginning with
+ * a dot. Default "default".
  */
 leafid_status leafid_snowflake_options_set_name(struct leafid_snowflake_options *options,
                                                 const char *name);

@@ -154,7 +154,10 @@ export interface SnowflakeOptions {
    * an object that gives worker ids. Default: the environment's `LEAFID_WORKER`.
    */
   readonly worker?: number | string | readonly string[] | WorkerRange | WorkerClaim | WorkerLeases | null
-  /** The id space: worker ids are unique within it. 1 to 64 of `A-Z a-z 0-9 . _ -`. Default `'default'`. */
+  /**
+   * The id space: worker ids are unique within it, and two id spaces can make the same id. Give one name to all programs
+   * that write into one column. 1 to 64 of `A-Z a-z 0-9 . _ -`. Default `'default'`.
+   */
   readonly name?: string | null
   /** The directory of the records. Default: `LEAFID_STATE_DIR`, or a directory of the system or the user. */
   readonly stateDir?: string | null

@@ -13,10 +13,13 @@ const leafid = JSON.stringify(createRequire(import.meta.url).resolve('leafid'))
 
 afterEach(() => setLogger(null))
 
+/** Other tests may hold the same worker id on this machine, and openings warn of it. */
+const OTHER_NAME = 'is held on this host under another name'
+
 /** Collects records; `arrived` answers them once there are this many. */
 function collect(level) {
   const records = []
-  setLogger(record => void records.push(record), level)
+  setLogger(record => void (record.message.includes(OTHER_NAME) || records.push(record)), level)
   return async function arrived(count) {
     for (const end = Date.now() + 10_000; records.length < count && Date.now() < end; ) {
       await new Promise(done => setTimeout(done, 1))
@@ -78,7 +81,11 @@ test('what a callback throws is an uncaught exception, and the next record comes
     t,
     `const { setLogger } = require('leafid')
     let calls = 0
-    setLogger(() => { calls++; throw new Error('mine ' + calls) })
+    setLogger(({ message }) => {
+      if (message.includes('${OTHER_NAME}')) return
+      calls++
+      throw new Error('mine ' + calls)
+    })
     process.on('uncaughtException', error => {
       console.log(error.message)
       if (calls === 2) clearInterval(alive)
@@ -127,7 +134,8 @@ test('a busy thread is told how many were dropped', async t => {
       const said = messages.flatMap(message => message.match(/ \\((\\d+) records before this one were dropped/)?.[1] ?? [])
       const dropped = said.reduce((sum, count) => sum + Number(count), 0)
       const told = messages.filter(message => !message.includes('worker id 1000 ')).length
-      if (dropped + told === 300 && dropped > 0) { console.log('all told'); clearInterval(alive) }
+      // Perhaps with warnings of other names.
+      if (dropped + told >= 300 && dropped > 0) { console.log('all told'); clearInterval(alive) }
     }, 20)
     setTimeout(() => { console.log(messages.length, messages.slice(-3)); process.exit(1) }, 20_000).unref()`,
     space(),
@@ -141,7 +149,7 @@ test('each thread has its own, which goes with it', async t => {
   const code = `
     const { Snowflake, setLogger } = require(${leafid})
     const { parentPort, workerData } = require('node:worker_threads')
-    setLogger(record => parentPort.postMessage(record.message))
+    setLogger(({ message }) => message.includes('${OTHER_NAME}') || parentPort.postMessage(message))
     const flake = new Snowflake({ ...workerData, worker: 1 })
     parentPort.on('message', () => process.exit())`
   for (let round = 1; round <= 5; round++) {

@@ -160,8 +160,9 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_worker_range(
     unsafe { set(options, |builder| Ok(builder.worker(Worker::Range { first, last }))) }
 }
 
-/// The id space: worker ids are unique within it, and it has its own directory. 1 to 64 of the characters A-Z a-z 0-9
-/// . _ -, not beginning with a dot. Default "default".
+/// The id space: worker ids are unique within it, and two id spaces can make the same id. Give one name to all programs
+/// that write into one column. It has its own directory. 1 to 64 of the characters A-Z a-z 0-9 . _ -, not beginning with
+/// a dot. Default "default".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_name(
     options: *mut leafid_snowflake_options,

@@ -23,7 +23,8 @@ use std::sync::Arc;
 ///
 /// worker: 7, range(0, 32), "0-31", "hostname:orders", "hostname:orders*8", URLs of lease servers, a callable
 ///     claim(name, previous), or an object with claim, renew and release. Default: the environment's LEAFID_WORKER.
-/// name: the id space. Default "default".
+/// name: the id space. Worker ids are unique within it, and two names can make the same id: give one name to all
+///     programs that write into one column. Default "default".
 /// state_dir: the directory of the records. Default: LEAFID_STATE_DIR, or a directory of the system or the user.
 /// layout: a preset ("leaf"), bits such as "35|5|23", or a Layout. Default "leaf".
 /// epoch_ms: the layout's epoch, Unix milliseconds. Default: the layout's own.

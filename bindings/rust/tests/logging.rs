@@ -3,6 +3,7 @@
 
 mod common;
 use common::{HANG, Place, until};
+use leafid::WorkerSource;
 use leafid::log_queue::{self, Level, LevelFilter, QueuedLogger};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -40,11 +41,23 @@ fn alone(level: LevelFilter) -> MutexGuard<'static, ()> {
     alone
 }
 
+type Records = Vec<(Level, String)>;
+
+/// Other tests of this machine may hold the same worker id, and each has a name of its own.
+const OTHER_NAME: &str = "under another name";
+
 /// What has arrived once nothing is on its way.
-fn arrived() -> Vec<(Level, String)> {
+fn arrived() -> Records {
+    let (_, others) = all_arrived();
+    others
+}
+
+/// The warnings of other names, and all else.
+fn all_arrived() -> (Records, Records) {
     log_queue::wait(ENOUGH);
     let arrived = std::mem::take(&mut *ARRIVED.lock().unwrap());
-    arrived.into_iter().map(|(level, message, _)| (level, message)).collect()
+    let arrived = arrived.into_iter().map(|(level, message, _)| (level, message));
+    arrived.partition(|(_, message)| message.contains(OTHER_NAME))
 }
 
 fn delivering_threads() -> usize {
@@ -60,7 +73,9 @@ fn an_opening_is_told_on_a_thread_that_then_is_gone() {
     place.builder().worker(7).open().unwrap();
     log_queue::wait(ENOUGH);
     assert_eq!(delivering_threads(), 0);
-    let (level, message, thread) = ARRIVED.lock().unwrap()[0].clone();
+    let all = ARRIVED.lock().unwrap().clone();
+    let (level, message, thread) = all.iter().find(|(_, message, _)| !message.contains(OTHER_NAME)).unwrap();
+    let level = *level;
     assert_eq!((level, thread.as_str()), (Level::Info, "leafid-log"));
     let directory = place.dir.path().join(&place.name);
     let said = format!("state directory {}, worker id 7 of {:?}", directory.display(), place.name);
@@ -80,6 +95,34 @@ fn a_damaged_slot_is_a_warning_and_information_is_left_out_on_demand() {
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0].0, Level::Warn);
     assert!(told[0].1.starts_with("one slot of ") && told[0].1.contains("is damaged"), "{told:?}");
+}
+
+#[test]
+fn a_worker_id_under_another_name_is_a_warning_once_for_each_opening() {
+    let _alone = alone(LevelFilter::Info);
+    let (checkout, importer) = (Place::new(), Place::new());
+    let told = |place: &Place, of: &Place| {
+        let (warnings, _) = all_arrived();
+        let about = format!("of {:?} is held on this host", place.name);
+        let of = format!("{:?}", of.name);
+        warnings
+            .iter()
+            .filter(|(level, text)| *level == Level::Warn && text.contains(&about) && text.contains(&of))
+            .count()
+    };
+    // Names are shown up to three, so a worker id that hardly any other test holds.
+    let _first = checkout.builder().worker(917).open().unwrap();
+    assert_eq!(told(&checkout, &importer), 0);
+    let fixed = importer.builder().worker(917).open().unwrap();
+    let _same = importer.builder().worker(917).open().unwrap();
+    assert_eq!(told(&importer, &checkout), 1);
+    drop((fixed, _same));
+    let _range = importer.builder().worker(917..=920).open().unwrap();
+    assert_eq!(told(&importer, &checkout), 1);
+    let given = Place::new();
+    let source = WorkerSource::callback(|_| Ok(Some(917)));
+    let _given = given.builder().worker(source).open().unwrap();
+    assert_eq!(told(&given, &checkout), 1);
 }
 
 #[test]

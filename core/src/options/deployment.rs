@@ -145,6 +145,26 @@ pub fn warning(
     (!parts.is_empty()).then(|| parts.join("; besides, "))
 }
 
+/// The warning for a worker id of the id space `name` that is held on this host in `others` as well.
+pub fn other_names_warning(name: &str, worker_id: u32, mut others: Vec<String>) -> Option<String> {
+    others.retain(|other| other != name);
+    others.sort_unstable();
+    others.dedup();
+    let more = others.len().saturating_sub(MOST_NAMES);
+    let shown: Vec<_> = others.iter().take(MOST_NAMES).map(|other| format!("{other:?}")).collect();
+    let and_more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!shown.is_empty()).then(|| {
+        format!(
+            "worker id {worker_id} of {name:?} is held on this host under another name, too: {}{and_more}; each name is an \
+             id space, and ids of two id spaces can be equal. If their ids go into one column, give all of them one name",
+            shown.join(", ")
+        )
+    })
+}
+
+/// The largest number of names in a message.
+const MOST_NAMES: usize = 3;
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -205,6 +225,21 @@ mod tests {
             }
             RangePlace { exclusive: true, ..place }.refuse().unwrap();
         }
+    }
+
+    #[test]
+    fn a_worker_id_under_another_name_is_warned_of() {
+        let warning = |others: &[&str]| {
+            other_names_warning("orders", 7, others.iter().map(|&other| other.into()).collect())
+        };
+        assert_eq!(warning(&[]), None);
+        assert_eq!(warning(&["orders", "orders"]), None);
+        let text = warning(&["importer", "orders", "importer"]).unwrap();
+        for said in ["worker id 7 of \"orders\"", "too: \"importer\";", "into one column", "one name"] {
+            assert!(text.contains(said), "{text}");
+        }
+        let text = warning(&["e", "d", "c", "b", "a"]).unwrap();
+        assert!(text.contains("too: \"a\", \"b\", \"c\" and 2 more;"), "{text}");
     }
 
     #[test]

@@ -42,6 +42,11 @@ pub(crate) trait Disk: Send + Sync {
     fn foreign_holder(&self, _name: &str, _worker_id: u32, _record: &Path) -> Option<u32> {
         None
     }
+    /// The names under which this worker id is locked on this host, as far as the system shows it. `sub_directories`: a
+    /// directory with one for each name.
+    fn names_of(&self, _worker_id: u32, _sub_directories: Option<&Path>) -> Vec<String> {
+        Vec::new()
+    }
     /// Describes the process that holds the lock of a worker id, for messages.
     fn holder(&self, name: &str, worker_id: u32) -> Option<String>;
 }

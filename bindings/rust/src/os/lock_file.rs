@@ -93,6 +93,24 @@ fn is_at(descriptor: &ForkSafeFd, path: &Path) -> io::Result<bool> {
     Ok(there.is_some_and(|there| (there.dev(), there.ino()) == (held.st_dev as u64, held.st_ino as u64)))
 }
 
+/// The names under which this worker id is locked.
+pub(crate) fn names_of(directory: &Path, worker_id: u32) -> Vec<String> {
+    let end = format!("-{worker_id}.lock");
+    let files = fs::read_dir(directory).into_iter().flatten().flatten();
+    let names = files.filter_map(|file| {
+        let file = file.file_name().into_string().ok()?;
+        Some(file.strip_prefix("leafid-")?.strip_suffix(&end)?.to_owned())
+    });
+    names.filter(|name| is_locked(&path_of(directory, name, worker_id))).collect()
+}
+
+/// Whether a process holds the lock. For a moment it is shared with this one, which a claim waits for.
+fn is_locked(path: &Path) -> bool {
+    let Ok(descriptor) = ForkSafeFd::open(|| open(path)) else { return false };
+    let Ok(fd) = descriptor.fd() else { return false };
+    rustix::fs::flock(fd, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+}
+
 /// The process that holds the lock, by proc_locks(5).
 #[cfg(target_os = "linux")]
 pub(crate) fn holder(directory: &Path, name: &str, worker_id: u32) -> Option<i32> {

@@ -38,8 +38,8 @@ impl SnowflakeBuilder {
         self
     }
 
-    /// The id space. Worker ids are unique within it, and it has its own sub-directory of `state_dir`. Default
-    /// "default".
+    /// The id space. Worker ids are unique within it, and two id spaces can make the same id: give one name to all
+    /// programs that write into one column. It has its own sub-directory of `state_dir`. Default "default".
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.options.name = Some(name.into());
         self

@@ -10,7 +10,7 @@ use crate::worker::settings::SnowflakeSettings;
 use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
 use leafid_core::format::state::Writer;
-use leafid_core::options::deployment::Scope;
+use leafid_core::options::deployment::{self, Scope};
 use leafid_core::{
     ClaimAction, ClaimCandidates, ClaimPatience, ClaimSearch, Code, Error, HeldId, Record, Result, Rules,
     Span, Start, StartAction, Utc, unusable_lease,
@@ -72,7 +72,12 @@ pub(crate) fn claim(env: &Env, settings: &SnowflakeSettings, context: &ClaimCont
     let claim = find_free(env, settings, search, &waited.held, |worker_id, names_holder| {
         claim_one(env, settings, context, &waited, worker_id, names_holder)
     })?;
-    waited.log(claim.file.record().worker_id, name, env.clock.boot_time().saturating_sub(begun));
+    let worker_id = claim.file.record().worker_id;
+    waited.log(worker_id, name, env.clock.boot_time().saturating_sub(begun));
+    // A forked child's parent was warned.
+    if !context.inherited {
+        warn_of_other_names(env, settings, worker_id);
+    }
     Ok(claim)
 }
 
@@ -263,6 +268,14 @@ fn warn_of_stranger(env: &Env, settings: &SnowflakeSettings, worker_id: u32) {
             settings.key.space.name,
             path.display()
         );
+    }
+}
+
+/// Logs that the worker id is held on this host under another name, too.
+fn warn_of_other_names(env: &Env, settings: &SnowflakeSettings, worker_id: u32) {
+    let names = env.disk.names_of(worker_id, settings.directory.parent());
+    if let Some(warning) = deployment::other_names_warning(&settings.key.space.name, worker_id, names) {
+        log::warn!("leafid: {warning}");
     }
 }
 

@@ -80,6 +80,10 @@ impl Disk for SystemDisk {
         host_lock::foreign_holder(name, worker_id, record)
     }
 
+    fn names_of(&self, worker_id: u32, sub_directories: Option<&Path>) -> Vec<String> {
+        host_lock::names_of(worker_id, sub_directories)
+    }
+
     fn holder(&self, name: &str, worker_id: u32) -> Option<String> {
         host_lock::holder(name, worker_id)
     }

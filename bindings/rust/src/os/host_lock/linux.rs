@@ -122,6 +122,18 @@ pub(crate) fn holder(name: &str, worker_id: u32) -> Option<String> {
     }
 }
 
+/// The names under which this worker id is locked: those of sockets in this network, and of lock files.
+pub(crate) fn names_of(worker_id: u32, _sub_directories: Option<&Path>) -> Vec<String> {
+    let sockets = fs::read("/proc/self/net/unix").unwrap_or_default();
+    let end = format!("/{worker_id}");
+    // 0000000000000000: 00000002 00000000 00010000 0001 01 12345 @leafid/orders/7
+    let sockets = sockets.split(|&byte| byte == b'\n').filter_map(|line| {
+        let (_, address) = std::str::from_utf8(line).ok()?.split_once(" @leafid/")?;
+        address.strip_suffix(&end).map(str::to_owned)
+    });
+    sockets.chain(lock_file::names_of(Path::new(lock_file::LOCK_DIR), worker_id)).collect()
+}
+
 /// The kernel tells this to each client that connects, without the help of the holder.
 fn peer(name: &str, worker_id: u32) -> Option<libc::ucred> {
     let socket = unconnected().ok()?;
@@ -170,6 +182,16 @@ fn describe(pid: i32, started_ms: Option<i64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_names_of_a_worker_id_are_seen() {
+        let name = format!("names.of-{}-4", std::process::id());
+        let lock = lock_worker(&name, 4_000_000_001).unwrap().unwrap();
+        assert!(names_of(4_000_000_001, None).contains(&name));
+        assert!(names_of(1, None).iter().all(|other| !other.contains(&name)));
+        drop(lock);
+        assert!(!names_of(4_000_000_001, None).contains(&name));
+    }
 
     #[test]
     fn those_who_asked_are_let_go_of() {

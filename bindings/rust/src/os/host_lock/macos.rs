@@ -47,6 +47,11 @@ pub(crate) fn holder(_name: &str, _worker_id: u32) -> Option<String> {
     None
 }
 
+/// The names under which this worker id is locked.
+pub(crate) fn names_of(worker_id: u32, _sub_directories: Option<&Path>) -> Vec<String> {
+    lock_file::names_of(Path::new(lock_file::LOCK_DIR), worker_id)
+}
+
 pub(crate) fn foreign_holder(_name: &str, _worker_id: u32, _record: &Path) -> Option<u32> {
     None
 }

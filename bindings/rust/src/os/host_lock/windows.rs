@@ -6,9 +6,11 @@ use leafid_core::options::deployment::Scope;
 use leafid_core::{Code, Error, Result};
 use std::io;
 use std::os::windows::io::{FromRawHandle, OwnedHandle};
+use std::path::Path;
 use std::ptr;
 use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, ERROR_ALREADY_EXISTS, GetLastError};
-use windows_sys::Win32::System::Threading::CreateMutexW;
+use windows_sys::Win32::Storage::FileSystem::SYNCHRONIZE;
+use windows_sys::Win32::System::Threading::{CreateMutexW, OpenMutexW};
 
 /// The object. Nobody ever waits for the mutex: it counts that it is there.
 struct NamedMutex {
@@ -20,7 +22,7 @@ impl HostLock for NamedMutex {}
 /// Locks this worker id on this host, for all sessions and users; `None` if another process holds it. Errors:
 /// `state_io`.
 pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
-    let path = wide(format!(r"Global\leafid-{name}-{worker_id}"));
+    let path = wide(object_name(name, worker_id));
     // SAFETY: the name ends with a zero. The last error is of this call, because nothing comes between.
     let (mutex, error) = unsafe { (CreateMutexW(ptr::null(), 0, path.as_ptr()), GetLastError()) };
     if mutex.is_null() {
@@ -45,6 +47,32 @@ pub(crate) fn scope() -> Scope {
     }
 }
 
+/// The names under which this worker id is locked, of those that have a directory beside this one's: Windows lists no
+/// objects.
+pub(crate) fn names_of(worker_id: u32, sub_directories: Option<&Path>) -> Vec<String> {
+    let entries = sub_directories.and_then(|directory| std::fs::read_dir(directory).ok());
+    let names =
+        entries.into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| is_locked(name, worker_id)).collect()
+}
+
+fn is_locked(name: &str, worker_id: u32) -> bool {
+    let path = wide(object_name(name, worker_id));
+    // SAFETY: the name ends with a zero.
+    let mutex = unsafe { OpenMutexW(SYNCHRONIZE, 0, path.as_ptr()) };
+    if mutex.is_null() {
+        // SAFETY: it only reads a number of this thread.
+        return unsafe { GetLastError() } == ERROR_ACCESS_DENIED;
+    }
+    // SAFETY: a handle of this process's own, closed once.
+    drop(unsafe { OwnedHandle::from_raw_handle(mutex) });
+    true
+}
+
+fn object_name(name: &str, worker_id: u32) -> String {
+    format!(r"Global\leafid-{name}-{worker_id}")
+}
+
 /// Windows does not tell who has an object open. The record names its holder.
 pub(crate) fn holder(_name: &str, _worker_id: u32) -> Option<String> {
     None
@@ -60,6 +88,11 @@ mod tests {
         let first = lock_worker(&name, 7).unwrap().unwrap();
         assert!(lock_worker(&name, 7).unwrap().is_none());
         assert!(lock_worker(&name, 8).unwrap().is_some());
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join(&name)).unwrap();
+        std::fs::create_dir(place.path().join("other")).unwrap();
+        assert_eq!(names_of(7, Some(place.path())), [name.as_str()]);
+        assert!(names_of(8, Some(place.path())).is_empty());
         drop(first);
         assert!(lock_worker(&name, 7).unwrap().is_some());
     }
