@@ -145,6 +145,8 @@ fn an_action_stands_until_its_result_is_known() {
         assert_eq!(search.poll(ms(0)), ClaimAction::Peek(3));
     }
     search.peeked(None, NOW_MS);
+    assert_eq!(search.poll(ms(0)), ClaimAction::Peek(4));
+    search.peeked(None, NOW_MS);
     for _ in 0..2 {
         assert_eq!(search.poll(ms(0)), claim(3));
     }
@@ -172,15 +174,19 @@ fn ids_whose_record_the_clock_has_passed_are_claimed_first_and_the_others_by_the
     assert_eq!(ids, [2, 3, 6, 5, 1, 4, 0]);
 }
 
+/// Each refusal ends a process: which one must not depend on how many ids are held.
 #[test]
-fn an_id_is_claimed_before_the_next_one_is_peeked_at() {
-    let mut search = within(3, 4);
-    assert_eq!(search.poll(ms(0)), ClaimAction::Peek(3));
-    search.peeked(None, NOW_MS);
-    assert_eq!(search.poll(ms(0)), claim(3));
-    search.refused(in_use());
-    assert_eq!(search.poll(ms(0)), ClaimAction::WarnOfStranger(3));
-    assert_eq!(search.poll(ms(0)), ClaimAction::Peek(4));
+fn a_record_of_another_layout_ends_the_first_claim_of_a_range_wherever_it_is() {
+    for other in [3, 4, 6] {
+        let mut search = within(3, 6);
+        for id in 3..other {
+            assert_eq!(search.poll(ms(0)), ClaimAction::Peek(id));
+            search.peeked(None, NOW_MS);
+        }
+        assert_eq!(search.poll(ms(0)), ClaimAction::Peek(other));
+        search.refused(error(Code::StateMismatch, "met"));
+        assert_eq!(search.poll(ms(0)), ClaimAction::Failed(error(Code::StateMismatch, "met")));
+    }
 }
 
 #[test]

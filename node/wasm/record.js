@@ -46,7 +46,7 @@ export class RecordFile {
     }
   }
 
-  /** The record of an unlocked worker id, as a handle; 0 if there is none. */
+  /** The record of an unlocked worker id, as a handle; 0 if there is none. Errors: as of an opening. */
   static *peek(settings, workerId) {
     const { store } = settings
     const bytes = yield store.peek(workerId)
@@ -55,10 +55,16 @@ export class RecordFile {
     const stored = module.call('state_read', store.path(workerId), bytes)
     const record = module.call('stored_record', stored)
     module.free(stored)
-    return record
+    try {
+      checkLayout(record, store.path(workerId), settings)
+      return record
+    } catch (error) {
+      module.free(record)
+      throw error
+    }
   }
 
-  #read(bytes, { layout, rules, layoutText }, workerId) {
+  #read(bytes, settings, workerId) {
     const module = wasm()
     const stored = module.call('state_read', this.#path, bytes)
     try {
@@ -75,10 +81,10 @@ export class RecordFile {
           `"${this.#name}": it was moved or copied here; nothing was changed, put it back`
         throw fault('state_corrupt', message)
       }
-      this.#checkLayout(layout, layoutText)
+      checkLayout(this.record, this.#path, settings)
       module.call('record_check', this.record)
       if (damaged) {
-        this.#replace(module.call('record_after_lost_slot', this.record, rules, filteredMs()))
+        this.#replace(module.call('record_after_lost_slot', this.record, settings.rules, filteredMs()))
         const message =
           `one slot of ${this.#path} is damaged; the other one is used, and ids continue above what it may have ` +
           'granted'
@@ -87,19 +93,6 @@ export class RecordFile {
     } finally {
       module.free(stored)
     }
-  }
-
-  #checkLayout(layout, layoutText) {
-    const module = wasm()
-    const theirs = module.call('record_layout', this.record)
-    const found = layoutFields(theirs)
-    module.free(theirs)
-    const ours = layoutFields(layout)
-    if (found.text === ours.text && found.numbers.every((number, at) => number === ours.numbers[at])) return
-    const message =
-      `${this.#path} has the layout ${found.text} with epochMs ${found.numbers[0]} and tickMs ${found.numbers[1]}, ` +
-      `not ${layoutText} with epochMs ${ours.numbers[0]} and tickMs ${ours.numbers[1]}; use the layout it has, or another name`
-    throw fault('state_mismatch', message)
   }
 
   #replace(record) {
@@ -153,6 +146,20 @@ export class RecordFile {
     if (this.record) wasm().free(this.record)
     this.record = 0
   }
+}
+
+/** Throws for a record of another layout: ids of two layouts in one id space can be equal. */
+function checkLayout(record, path, { layout, layoutText }) {
+  const module = wasm()
+  const theirs = module.call('record_layout', record)
+  const found = layoutFields(theirs)
+  module.free(theirs)
+  const ours = layoutFields(layout)
+  if (found.text === ours.text && found.numbers.every((number, at) => number === ours.numbers[at])) return
+  const message =
+    `${path} has the layout ${found.text} with epochMs ${found.numbers[0]} and tickMs ${found.numbers[1]}, ` +
+    `not ${layoutText} with epochMs ${ours.numbers[0]} and tickMs ${ours.numbers[1]}; use the layout it has, or another name`
+  throw fault('state_mismatch', message)
 }
 
 /** The bytes of the record of an unused worker id. */

@@ -128,6 +128,15 @@ test('tabs, a worker and a shared worker share a range', { timeout }, async t =>
   assertDistinct(...all.map(({ ids }) => ids))
 })
 
+test('a record of another layout is told at the first opening of a range', { timeout }, async t => {
+  const { page } = await profile(t)
+  const options = { exclusiveRange: true, name: 'layouts' }
+  const [one, range] = [await page(), await page()]
+  assert.deepEqual(await open(one, { ...options, worker: 3, layout: 'js-safe' }), { workerId: 3 })
+  assert.equal((await open(range, { ...options, worker: '0-7' })).code, 'ERR_LEAFID_STATE_MISMATCH')
+  assert.deepEqual(await open(range, { ...options, worker: '0-2' }), { workerId: 0 })
+})
+
 test('a worker id in use is refused; after a close, a reload or a kill the next ids are above', { timeout }, async t => {
   const { page } = await profile(t)
   const options = SEVEN

@@ -241,6 +241,13 @@ fn a_check_says_what_is_wrong() {
     let output = on(&place, &["check", "--worker", "0-2"]);
     assert_eq!(output.status.code(), Some(0));
     said(&output, &["warning  worker ids", "2 of 0-2 free", "1 unusable", "state_corrupt"]);
+    // Of a range with such a record no process gets an id.
+    place.builder().worker(2).layout(Layout::SONYFLAKE).open().unwrap().close().unwrap();
+    for worker in ["0-2", "2", "http://127.0.0.1:9"] {
+        let output = on(&place, &["check", "--worker", worker]);
+        assert_eq!(output.status.code(), Some(1));
+        said(&output, &["FAILED   worker ids", "state_mismatch", "worker-2.state has the layout"]);
+    }
 }
 
 #[test]

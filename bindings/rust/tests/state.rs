@@ -4,9 +4,10 @@
 
 mod common;
 use common::{Place, newest};
-use leafid::{Code, Layout, OnExhausted};
+use leafid::{Code, Layout, OnExhausted, WorkerSource};
 use std::fs;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -123,6 +124,34 @@ fn another_worker_s_file_is_not_taken() {
     let place = used();
     fs::copy(place.file(7), place.file(8)).unwrap();
     assert_eq!(place.builder().worker(8).open().unwrap_err().code(), Code::StateCorrupt);
+}
+
+/// Ids of two layouts in one id space can be equal. So no process begins beside such a record, as the first of a range
+/// did before a later one met it.
+#[test]
+fn a_record_of_another_layout_is_told_at_the_first_opening_of_all_that_may_get_its_id() {
+    let place = Place::new();
+    place.builder().worker(3).layout(Layout::SONYFLAKE).open().unwrap().close().unwrap();
+    let asked = Arc::new(AtomicU64::new(0));
+    let counts = Arc::clone(&asked);
+    let source = WorkerSource::callback(move |_| {
+        counts.fetch_add(1, Relaxed);
+        Ok(Some(0))
+    });
+    for builder in [
+        place.builder().worker(0..=31),
+        place.builder().worker("0-3"),
+        place.builder().worker(3),
+        place.builder().worker(source),
+    ] {
+        let error = builder.open().unwrap_err();
+        assert_eq!(error.code(), Code::StateMismatch, "{error}");
+        assert!(error.message().contains("worker-3.state has the layout"), "{error}");
+        assert!(!place.file(0).exists(), "nothing was taken");
+    }
+    assert_eq!(asked.load(Relaxed), 0, "no id was asked for");
+    place.builder().worker(0..=2).open().unwrap();
+    place.builder().worker(4).open().unwrap();
 }
 
 #[test]

@@ -6,8 +6,8 @@
 //! | State | Event | Next state | Poll returns |
 //! | --- | --- | --- | --- |
 //! | between two searches | poll | searching; it is the last search if the patience is over | the first id |
-//! | searching | poll | searching | of a range `Peek` at the next id, else `Claim` it |
-//! | peeking | the clock has passed the record | searching | `Claim` this id |
+//! | searching | poll | searching | of a range `Peek` at every id, then `Claim` one after the other |
+//! | peeking | the clock has passed the record | searching: the id is claimed before the others | the next id |
 //! | peeking | the record is ahead of the clock | searching: the id comes after the others, in the order of these times | the next id |
 //! | searching | refused: the id is held, or of several ids this one cannot be used | searching: the id is skipped | `Warn`, then the next id |
 //! | searching | refused for a reason that holds for all ids | failed | `Failed` with it |
@@ -22,6 +22,9 @@
 //! | `clock_backwards` | final | skipped | final |
 //! | `state_corrupt`, `state_io` | final | skipped | skipped |
 //! | others | final | final | skipped |
+//!
+//! A record of another layout is final even if another id of the range is free: ids of two layouts in one id space can be
+//! equal. So the whole range is peeked at before the first claim, and no process takes an id beside such a record.
 //!
 //! An id is only a candidate: its claim checks everything again under the locks of the id.
 
@@ -168,9 +171,9 @@ struct Search {
     names_holder: bool,
     /// The ids at which nobody has peeked yet.
     unseen: RangeInclusive<u32>,
-    /// The ids that come afterwards, by their first number; the next one is the last, once all are known.
-    later: Vec<(i64, u32)>,
-    is_later_sorted: bool,
+    /// The ids to claim, by their first number; the next one is the last, once all are known.
+    known: Vec<(i64, u32)>,
+    is_sorted: bool,
     step: Option<Step>,
     warning: Option<ClaimAction>,
     in_use: usize,
@@ -183,10 +186,16 @@ struct Search {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Step {
     Peek(u32),
-    Claim(u32),
-    /// The claim of an id of [`Search::later`].
-    ClaimLater(u32),
+    /// The claim of an id of [`Search::known`].
+    Claim {
+        worker_id: u32,
+        /// Whether it was peeked at, and the clock has passed its record.
+        seems_free: bool,
+    },
 }
+
+/// The first number in [`Search::known`] of an id whose record the clock has passed.
+const PASSED: i64 = -1;
 
 impl ClaimSearch {
     /// A claim in the id space `space`. `no_record_wait_ms` is how long a start without a record waits.
@@ -268,24 +277,20 @@ impl ClaimSearch {
             None if self.no_record_wait_ms > 0 => now_ms + self.no_record_wait_ms,
             None => 0,
         };
-        search.step = if free_ms > now_ms {
-            search.later.push((free_ms, worker_id));
-            None
-        } else {
-            Some(Step::Claim(worker_id))
-        };
+        search.known.push((if free_ms > now_ms { free_ms } else { PASSED }, worker_id));
+        search.step = None;
     }
 
     /// The peek or the claim failed.
     pub fn refused(&mut self, error: Error) {
         let SearchState::Searching(search) = &mut self.state else { return };
         let Some(step) = search.step.take() else { return };
-        let (Step::Peek(worker_id) | Step::Claim(worker_id) | Step::ClaimLater(worker_id)) = step;
+        let (Step::Peek(worker_id) | Step::Claim { worker_id, .. }) = step;
         match (&self.candidates, error.code()) {
             (_, Code::WorkerInUse) => {
                 search.in_use += 1;
                 search.held = Some(error);
-                if self.is_first && matches!(step, Step::Claim(_)) {
+                if self.is_first && matches!(step, Step::Claim { seems_free: true, .. }) {
                     search.warning = Some(ClaimAction::WarnOfStranger(worker_id));
                 }
             }
@@ -325,14 +330,14 @@ impl ClaimSearch {
             ClaimCandidates::Within { first, last } => (*first..=*last, &[]),
             ClaimCandidates::Cached { worker_ids, .. } => (none, worker_ids),
         };
-        let later = (0..).zip(cached.iter().copied()).collect();
+        let known = (0..).zip(cached.iter().copied()).collect();
         let names_holder = is_last && matches!(self.candidates, ClaimCandidates::One(_));
         Search {
             is_last,
             names_holder,
             unseen,
-            later,
-            is_later_sorted: false,
+            known,
+            is_sorted: false,
             step: None,
             warning: None,
             in_use: 0,
@@ -399,21 +404,22 @@ impl Search {
             return Some(warning);
         }
         if self.step.is_none() {
-            self.step = self.unseen.next().map(Step::Peek).or_else(|| self.next_later());
+            self.step = self.unseen.next().map(Step::Peek).or_else(|| self.next_claim());
         }
         Some(match self.step? {
             Step::Peek(worker_id) => ClaimAction::Peek(worker_id),
-            Step::Claim(worker_id) | Step::ClaimLater(worker_id) => {
+            Step::Claim { worker_id, .. } => {
                 ClaimAction::Claim { worker_id, names_holder: self.names_holder }
             }
         })
     }
 
-    fn next_later(&mut self) -> Option<Step> {
-        if !replace(&mut self.is_later_sorted, true) {
-            self.later = sorted(take(&mut self.later));
-            self.later.reverse();
+    fn next_claim(&mut self) -> Option<Step> {
+        if !replace(&mut self.is_sorted, true) {
+            self.known = sorted(take(&mut self.known));
+            self.known.reverse();
         }
-        self.later.pop().map(|(_, worker_id)| Step::ClaimLater(worker_id))
+        let (at, worker_id) = self.known.pop()?;
+        Some(Step::Claim { worker_id, seems_free: at == PASSED })
     }
 }

@@ -3,8 +3,8 @@
 use super::holder;
 use super::report::{Report, Status};
 use super::scrape::{self, Sample};
-use super::state::recorded;
 use crate::os::env::Env;
+use crate::storage::state_file;
 use crate::worker::settings::SnowflakeSettings;
 use leafid_core::Result;
 use leafid_core::options::WorkerRange;
@@ -57,7 +57,7 @@ fn own<'a>(env: &Env, settings: &'a SnowflakeSettings, given: Option<&WorkerRang
     let (directory, space) = (&settings.directory, &settings.key.space);
     let mut ids: BTreeSet<u32> = given.map(|range| range.first..=range.last).into_iter().flatten().collect();
     let is_given = !ids.is_empty();
-    for id in recorded(env, directory)? {
+    for id in state_file::recorded(env, directory)? {
         if holder::holder_of(env, directory, &space.name, id).is_some() {
             ids.insert(id);
         }

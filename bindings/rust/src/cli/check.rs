@@ -17,6 +17,7 @@ use crate::storage::state_file;
 use crate::worker::settings::SnowflakeSettings;
 use crate::{Error, Utc};
 use clap::Args;
+use leafid_core::Code;
 use leafid_core::options::deployment::{self, FileSystem, RangePlace, Scope};
 use leafid_core::options::{WorkerRange, check_built};
 use std::fs::TryLockError;
@@ -65,8 +66,10 @@ pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Ou
     clock(&mut report, &env)?;
     forks(&mut report)?;
     layout(&mut report, &settings, env.clock.filtered_ms())?;
-    if let Some(workers) = workers {
-        worker_ids(&mut report, &env, &settings, workers)?;
+    match workers {
+        Some(workers) => worker_ids(&mut report, &env, &settings, workers)?,
+        None if settings.key.workers.source().is_some() => records(&mut report, &env, &settings)?,
+        None => {}
     }
     check_lease_servers(&mut report, &env, &settings)?;
     check_against(&mut report, &env, &settings, workers, &arguments.against)?;
@@ -274,23 +277,25 @@ fn worker_ids(
     settings: &SnowflakeSettings,
     workers: &WorkerRange,
 ) -> io::Result<()> {
-    let (mut free, mut held, mut damaged) = (0u32, Vec::new(), Vec::new());
+    let (mut free, mut held, mut damaged, mut refused) = (0u32, Vec::new(), Vec::new(), None);
     for worker_id in workers.first..=workers.last {
         let (directory, name) = (&settings.directory, &settings.key.space.name);
-        if let Some(holder) = holder::holder_of(env, directory, name, worker_id) {
-            held.push(format!("{worker_id} is held by {holder}"));
-            continue;
-        }
         let path = state_file::path_of(directory, worker_id);
         let unusable = match state_file::peek(env, directory, worker_id) {
             Ok(None) => None,
             Ok(Some(found)) => state_file::check_layout(&found.record, &settings.key.space, &path).err(),
             Err(error) => Some(error),
         };
-        match unusable {
-            Some(error) => damaged.push(error.to_string()),
-            None => free += 1,
+        // It stops every process, also one that would get another id.
+        refused = refused.or_else(|| unusable.clone().filter(|error| error.code() == Code::StateMismatch));
+        match (holder::holder_of(env, directory, name, worker_id), unusable) {
+            (Some(holder), _) => held.push(format!("{worker_id} is held by {holder}")),
+            (None, Some(error)) => damaged.push(error.to_string()),
+            (None, None) => free += 1,
         }
+    }
+    if let Some(error) = refused {
+        return report.line(Status::Failed, "worker ids", error);
     }
     let status = match (free, damaged.len()) {
         (0, _) => Status::Failed,
@@ -305,4 +310,12 @@ fn worker_ids(
     // One of each is enough.
     let shown = held.into_iter().take(1).chain(damaged.into_iter().take(1));
     report.line(status, "worker ids", shown.fold(count, |text, one| format!("{text}; {one}")))
+}
+
+/// For a source of worker ids, which may give any.
+fn records(report: &mut Report<'_>, env: &Env, settings: &SnowflakeSettings) -> io::Result<()> {
+    match state_file::check_layouts(env, &settings.directory, &settings.key.space) {
+        Ok(()) => Ok(()),
+        Err(error) => report.line(Status::Failed, "worker ids", error),
+    }
 }

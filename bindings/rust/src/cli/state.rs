@@ -11,9 +11,7 @@ use clap::{Args, Subcommand};
 use leafid_core::format::state::{self, SlotPair};
 use leafid_core::{Layout, Record, Span};
 use serde_json::{Value, json};
-use std::ffi::OsString;
 use std::fmt::{Display, Write as _};
-use std::io;
 use std::path::Path;
 
 /// Manage the records of worker ids
@@ -81,7 +79,7 @@ fn show(arguments: &ShowState, streams: &mut Streams<'_>) -> Outcome {
     let env = Env::system();
     let ids = match arguments.worker {
         Which::One(id) => vec![id],
-        Which::All => recorded(&env, directory)?,
+        Which::All => state_file::recorded(&env, directory)?,
     };
     if ids.is_empty() {
         streams.complain(format!("no worker id of {name:?} has a record in {}", directory.display()));
@@ -97,22 +95,6 @@ fn show(arguments: &ShowState, streams: &mut Streams<'_>) -> Outcome {
         all &= streams.show(found, arguments.json, named, (as_json, as_text))?;
     }
     Ok(all)
-}
-
-/// The worker ids that have a file, sorted.
-pub(super) fn recorded(env: &Env, directory: &Path) -> Result<Vec<u32>> {
-    let names = match env.disk.list(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        names => names.map_err(|error| state_file::failed("read", directory, &error))?,
-    };
-    let id_of = |name: &OsString| {
-        let id = name.to_str()?.strip_prefix("worker-")?.strip_suffix(".state")?.parse().ok()?;
-        // Not worker-007.state, which belongs to no worker id.
-        (state_file::path_of(directory, id).file_name() == Some(name)).then_some(id)
-    };
-    let mut ids: Vec<u32> = names.iter().filter_map(id_of).collect();
-    ids.sort_unstable();
-    Ok(ids)
 }
 
 fn look(env: &Env, directory: &Path, worker_id: u32) -> Result<SlotPair> {

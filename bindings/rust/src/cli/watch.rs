@@ -3,7 +3,6 @@
 use super::holder;
 use super::options::Space;
 use super::scrape::{self, Sample};
-use super::state::recorded;
 use super::streams::{Outcome, Streams};
 use crate::os::{self, env::Env};
 use crate::segments::high_water;
@@ -153,7 +152,7 @@ impl Look {
             }
         }
         for (name, directory) in spaces(root, only)? {
-            for worker_id in recorded(env, &directory)? {
+            for worker_id in state_file::recorded(env, &directory)? {
                 let Some(holder) = holder::holder_of(env, &directory, &name, worker_id) else { continue };
                 let record = state_file::peek(env, &directory, worker_id);
                 let until_ms = match record {

@@ -5,6 +5,7 @@ use crate::os::process;
 use leafid_core::format::state::{self, SlotPair, StoredRecord, Writer};
 use leafid_core::format::two_slots::{NUMBER_OF_NEW, SLOT_BYTES};
 use leafid_core::{Code, Error, Layout, Record, Result, Rules, Utc};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -258,6 +259,34 @@ pub(crate) fn check_layout(record: &Record, space: &IdSpace, path: &Path) -> Res
         told(&space.layout)
     );
     Err(Error::new(Code::StateMismatch, message))
+}
+
+/// The worker ids that have a file, sorted.
+pub(crate) fn recorded(env: &Env, directory: &Path) -> Result<Vec<u32>> {
+    let names = match env.disk.list(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        names => names.map_err(|error| failed("read", directory, &error))?,
+    };
+    let id_of = |name: &OsString| {
+        let id = name.to_str()?.strip_prefix("worker-")?.strip_suffix(".state")?.parse().ok()?;
+        // Not worker-007.state, which belongs to no worker id.
+        (path_of(directory, id).file_name() == Some(name)).then_some(id)
+    };
+    let mut ids: Vec<u32> = names.iter().filter_map(id_of).collect();
+    ids.sort_unstable();
+    Ok(ids)
+}
+
+/// Checks the layout of all records, for a claim that may get any worker id. What cannot be read is left to the claim of
+/// its id. Errors: `state_mismatch`.
+pub(crate) fn check_layouts(env: &Env, directory: &Path, space: &IdSpace) -> Result<()> {
+    recorded(env, directory).unwrap_or_default().into_iter().try_for_each(|worker_id| {
+        match peek(env, directory, worker_id) {
+            Ok(Some(found)) => check_layout(&found.record, space, &path_of(directory, worker_id)),
+            Err(error) if error.code() == Code::StateMismatch => Err(error),
+            Ok(None) | Err(_) => Ok(()),
+        }
+    })
 }
 
 /// Records the time of the clocks.

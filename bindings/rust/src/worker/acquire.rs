@@ -3,7 +3,7 @@
 use crate::os;
 use crate::os::env::Env;
 use crate::os::mutex::{lock, lock_signal_safe};
-use crate::storage::state_file::IdSpace;
+use crate::storage::state_file::{self, IdSpace};
 use crate::tasks::interrupt::{self, Interrupted};
 use crate::tasks::user_calls;
 use crate::tasks::with_timeout;
@@ -71,6 +71,10 @@ pub(crate) fn acquire(
     }
     log_wait(env, begun, "the clocks of peer_times");
     let WorkerIds::FromSource(source) = settings.key.workers.clone() else { return Ok(Acquired::Nothing) };
+    if settings.key.persist {
+        // Before an id is taken: whichever it were, it would stand beside such a record.
+        state_file::check_layouts(env, &settings.directory, &settings.key.space)?;
+    }
     let request = request(env, &settings.key.space.name, parents)?;
     let asked = env.clock.boot_time();
     let slot: Arc<Mutex<PendingGrant>> = Arc::default();
