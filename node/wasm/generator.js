@@ -486,7 +486,8 @@ function waitUntil(target, deadline) {
 export async function recover(settings, lost, why, losses, wanted, told) {
   const module = wasm()
   const { bootMs } = platform()
-  const loss = module.call('loss_new', lost.workerId, numberOf(why), why.message, losses, bootMs())
+  const because = [numberOf(why), why.message]
+  const loss = module.call('loss_new', lost.workerId, ...because, losses, bootMs(), settings.timeoutMs)
   try {
     while (wanted()) {
       const action = module.call('loss_poll', loss, bootMs(), patienceOf(settings), true)

@@ -191,7 +191,8 @@ function requestOf() {
 
 function whyUnanswered(url, error) {
   if (error?.name === 'AbortError') {
-    return `${url} did not answer in time; see whether it is overloaded, or raise request_timeout_ms`
+    const why = 'see whether it is overloaded or this program was stopped'
+    return `${url} did not answer in time; ${why}, or raise request_timeout_ms`
   }
   const cause = error?.cause?.message || error?.message || String(error)
   const advice = 'see whether it runs, and in a browser whether it allows this origin (CORS)'

@@ -217,17 +217,25 @@ extern "C" fn held_released(held: i32, late: i32) -> i32 {
 }
 
 /// A loss of a lease, because of the error of this number, whose message is the input. `losses` is the number of losses
-/// in a row before.
+/// in a row before. Callers wait for `timeout_ms` before they get an error.
 #[unsafe(no_mangle)]
-extern "C" fn loss_new(worker_id: f64, number: i32, message_length: i32, losses: f64, boot_ms: f64) -> i32 {
+extern "C" fn loss_new(
+    worker_id: f64,
+    number: i32,
+    message_length: i32,
+    losses: f64,
+    boot_ms: f64,
+    timeout_ms: f64,
+) -> i32 {
     call(|module| {
         let error = given_error(module, number, message_length)?;
-        let loss = LeaseLoss::new(worker_id as u32, error, losses as u32, duration(boot_ms));
+        let (boot_time, timeout) = (duration(boot_ms), duration(timeout_ms));
+        let loss = LeaseLoss::new(worker_id as u32, error, losses as u32, boot_time, timeout);
         Ok(module.add(loss))
     })
 }
 
-/// What to do: 0 claim, and the answer is the round; 1 wait this long, in milliseconds; 2 the same, and callers get the
+/// What to do: 0 claim, and the answer is the round; 1 wait this long, in milliseconds, and so do callers; 2 the same, and callers get the
 /// error whose number is the second answer, and whose message is the output.
 #[unsafe(no_mangle)]
 extern "C" fn loss_poll(loss: i32, boot_ms: f64, patience_ms: f64, waited_for: i32) -> i32 {

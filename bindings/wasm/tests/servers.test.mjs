@@ -168,7 +168,7 @@ test('a lease that is lost is claimed anew, with pauses', () => {
   assert.match(why, /no longer held here/)
   assert.equal(module.ok(held_released(held, other)), 0)
 
-  const loss = module.ok(loss_new(7, 6, ...module.input(why), 0, 700))
+  const loss = module.ok(loss_new(7, 6, ...module.input(why), 0, 700, 0))
   assert.equal(module.ok(loss_poll(loss, 700, 20_000, 0)), 0)
   assert.deepEqual(module.numbers(1), [1])
   assert.equal(module.ok(loss_poll(loss, 700, 20_000, 0)), 1)

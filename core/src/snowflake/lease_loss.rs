@@ -5,7 +5,7 @@
 //!
 //! | State | Event | Next state |
 //! | --- | --- | --- |
-//! | backing off | poll before it is due | backing off; callers get the last error |
+//! | backing off | poll before it is due | backing off; callers wait, or get the last error |
 //! | backing off | poll when it is due, or for a caller 200 ms after the last failure | claiming, a new round |
 //! | claiming | poll | claiming: never two at once |
 //! | claiming for longer than `patience` | poll | backing off: the round is given up |
@@ -13,6 +13,11 @@
 //! | any | the claim of an earlier round failed | the same |
 //! | any | the claim of an earlier round got a lease | the same; the host releases the lease |
 //! | claiming | its claim got a lease | claiming; the generator is sealed, and the next one starts above it |
+//!
+//! Callers get no error in the first `timeout` after the loss, in which the next claim probably succeeds, unless no retry
+//! heals it. After that time an outage lasts, and no call waits for it. A process that was stopped (SIGSTOP, a frozen
+//! sandbox, a paused machine) meets failures that are its own: its requests timed out while it did not run. So the time
+//! begins anew after a stop.
 
 use crate::{BackOff, Code, Error, SHORTEST_BACK_OFF};
 use alloc::format;
@@ -20,6 +25,8 @@ use core::time::Duration;
 
 /// The shortest time between two claims, and between two checks of one.
 const RETRY: Duration = SHORTEST_BACK_OFF;
+/// A process that polls later than this did not run.
+const STOPPED: Duration = Duration::from_secs(1);
 
 /// A lost lease, and the claims made since. Times are boot times.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +41,11 @@ pub struct LeaseLoss {
     /// The time when the last claim failed, and the time of the next one.
     failed_at: Duration,
     due: Duration,
+    /// How long callers wait before they get an error, and the time when that is over.
+    timeout: Duration,
+    told_from: Duration,
+    /// The time when the host should poll again.
+    polled_by: Duration,
     /// The first tick that the next generator may use, once this one is sealed.
     floor: u64,
 }
@@ -43,44 +55,76 @@ pub struct LeaseLoss {
 pub enum LossAction {
     /// Claim, in this round, and poll again after 200 ms.
     Claim(u64),
-    /// A claim is running: poll again after this time.
+    /// A claim is running or will follow: callers wait. Poll again after this time.
     Wait(Duration),
-    /// The last claim failed with this error: poll again after this time.
+    /// The last claim failed with this error, which callers get: poll again after this time.
     Failed(Error, Duration),
 }
 
 impl LeaseLoss {
     /// `losses` is the number of leases lost in a row before this one without a renewal in between. The time between
-    /// the claims grows with it.
-    pub const fn new(worker_id: u32, why: Error, losses: u32, boot_time: Duration) -> LeaseLoss {
+    /// the claims grows with it. Callers wait for `timeout` before they get an error.
+    pub const fn new(
+        worker_id: u32,
+        why: Error,
+        losses: u32,
+        boot_time: Duration,
+        timeout: Duration,
+    ) -> LeaseLoss {
         let back_off = BackOff::after(losses);
         let wait = if losses == 0 { Duration::ZERO } else { back_off.duration(false) };
-        let due = boot_time.saturating_add(wait);
-        LeaseLoss { worker_id, why, claiming: None, round: 0, back_off, failed_at: boot_time, due, floor: 0 }
+        LeaseLoss {
+            worker_id,
+            why,
+            claiming: None,
+            round: 0,
+            back_off,
+            failed_at: boot_time,
+            due: boot_time.saturating_add(wait),
+            timeout,
+            told_from: boot_time.saturating_add(timeout),
+            polled_by: boot_time,
+            floor: 0,
+        }
     }
 
     /// The next action. A claim that takes longer than `patience` is given up. `waited_for`: a caller waits for a span.
     pub fn poll(&mut self, boot_time: Duration, patience: Duration, waited_for: bool) -> LossAction {
+        self.note_stop(boot_time);
         if self.claiming.is_some_and(|since| boot_time >= since + patience) {
             let why = format!("the claim has not answered for {} ms", patience.as_millis() as u64);
             self.fail(&Error::new(Code::WorkerLost, why), boot_time);
         }
-        let may_retry = waited_for && boot_time >= self.failed_at + RETRY;
-        if self.claiming.is_some() {
-            LossAction::Wait(RETRY)
-        } else if boot_time >= self.due || may_retry {
+        let due = if waited_for { self.due.min(self.failed_at + RETRY) } else { self.due };
+        let (action, again) = if self.claiming.is_some() {
+            (LossAction::Wait(RETRY), RETRY)
+        } else if boot_time >= due {
             self.claiming = Some(boot_time);
             self.round += 1;
-            LossAction::Claim(self.round)
+            (LossAction::Claim(self.round), RETRY)
+        } else if boot_time < self.told_from && self.why.code().can_retry() {
+            (LossAction::Wait(due - boot_time), due - boot_time)
         } else {
-            LossAction::Failed(self.why.clone(), self.due - boot_time)
-        }
+            let again = self.due - boot_time;
+            (LossAction::Failed(self.why.clone(), again), again)
+        };
+        self.polled_by = boot_time + again;
+        action
     }
 
     /// The claim of this round failed.
     pub fn claim_failed(&mut self, round: u64, error: &Error, boot_time: Duration) {
         if self.is_current(round) {
+            self.note_stop(boot_time);
             self.fail(error, boot_time);
+        }
+    }
+
+    /// After a stop of this process callers wait once more.
+    fn note_stop(&mut self, boot_time: Duration) {
+        if boot_time > self.polled_by + STOPPED {
+            self.told_from = boot_time + self.timeout;
+            self.polled_by = boot_time;
         }
     }
 
@@ -89,13 +133,17 @@ impl LeaseLoss {
         self.due = boot_time + self.back_off.duration(false);
         self.failed_at = boot_time;
         self.claiming = None;
+        // What no retry heals keeps its code.
+        let (code, advice) = match error.code() {
+            code if !code.can_retry() => (code, ""),
+            _ => (Code::WorkerLost, "; leafid tries again; call again later"),
+        };
         let message = format!(
-            "the lease of worker id {} was lost, and no other could be claimed: {}; leafid tries again; call again \
-             later",
+            "the lease of worker id {} was lost, and no other could be claimed: {}{advice}",
             self.worker_id,
             error.message()
         );
-        self.why = Error::new(Code::WorkerLost, message);
+        self.why = Error::new(code, message);
     }
 
     /// The claim of this round got a lease. Returns the first tick that the next generator may use; `None` if the round
@@ -132,6 +180,7 @@ mod tests {
     use alloc::string::ToString;
 
     const PATIENCE: Duration = Duration::from_secs(20);
+    const TIMEOUT: Duration = Duration::from_secs(2);
 
     fn at(ms: u64) -> Duration {
         Duration::from_millis(1_000 + ms)
@@ -142,12 +191,17 @@ mod tests {
     }
 
     fn lost(losses: u32) -> LeaseLoss {
-        LeaseLoss::new(7, error("lost"), losses, at(0))
+        LeaseLoss::new(7, error("lost"), losses, at(0), TIMEOUT)
+    }
+
+    /// A loss whose callers do not wait.
+    fn told_at_once(losses: u32) -> LeaseLoss {
+        LeaseLoss::new(7, error("lost"), losses, at(0), Duration::ZERO)
     }
 
     #[test]
     fn the_first_claim_is_made_at_once_and_later_ones_with_ever_more_time_between() {
-        let mut loss = lost(0);
+        let mut loss = told_at_once(0);
         assert_eq!(loss.poll(at(0), PATIENCE, false), LossAction::Claim(1));
         assert_eq!(loss.poll(at(0), PATIENCE, true), LossAction::Wait(RETRY), "never two at once");
         let (mut now, mut waits) = (0, [0; 4]);
@@ -168,22 +222,69 @@ mod tests {
     fn leases_lost_one_after_another_are_claimed_later_each_time() {
         for (losses, back_off_ms) in [(1, 200), (2, 400), (100, 10_000)] {
             let again = LossAction::Failed(error("lost"), Duration::from_millis(back_off_ms));
-            assert_eq!(lost(losses).poll(at(0), PATIENCE, false), again, "{losses}");
+            assert_eq!(told_at_once(losses).poll(at(0), PATIENCE, false), again, "{losses}");
         }
     }
 
     #[test]
     fn a_caller_has_one_made_sooner_but_not_at_once() {
         let mut loss = lost(5);
-        assert!(matches!(loss.poll(at(199), PATIENCE, true), LossAction::Failed(..)));
+        assert_eq!(loss.poll(at(199), PATIENCE, true), LossAction::Wait(Duration::from_millis(1)));
         assert_eq!(loss.poll(at(200), PATIENCE, true), LossAction::Claim(1));
+    }
+
+    fn is_told(loss: &mut LeaseLoss, ms: u64) -> bool {
+        matches!(loss.poll(at(ms), PATIENCE, false), LossAction::Failed(..))
+    }
+
+    #[test]
+    fn callers_wait_for_the_next_claims_before_they_get_an_error() {
+        let mut loss = lost(0);
+        for (round, ms) in [(1, 0), (2, 200), (3, 600), (4, 1_400)] {
+            assert_eq!(loss.poll(at(ms), PATIENCE, false), LossAction::Claim(round));
+            loss.claim_failed(round, &error("down"), at(ms));
+            assert!(!is_told(&mut loss, ms), "{ms}");
+        }
+        assert_eq!([1_999, 2_000].map(|ms| is_told(&mut loss, ms)), [false, true]);
+    }
+
+    #[test]
+    fn a_process_that_was_stopped_waits_once_more() {
+        let down = |loss: &mut LeaseLoss, round, ms| {
+            assert_eq!(loss.poll(at(ms), PATIENCE, false), LossAction::Claim(round));
+            loss.claim_failed(round, &error("down"), at(ms));
+            is_told(loss, ms)
+        };
+        let mut loss = lost(0);
+        let told = [(1, 0), (2, 200), (3, 600), (4, 1_400), (5, 3_000)]
+            .map(|(round, ms)| down(&mut loss, round, ms));
+        assert_eq!(told, [false, false, false, false, true]);
+        assert!(down(&mut loss, 6, 7_200), "it is only as late as a busy machine may be");
+        assert!(!down(&mut loss, 7, 60_000), "it was stopped between two claims");
+        assert_eq!([61_999, 62_000].map(|ms| is_told(&mut loss, ms)), [false, true]);
+        assert_eq!(loss.poll(at(70_000), PATIENCE, false), LossAction::Claim(8));
+        loss.claim_failed(8, &error("timed out"), at(90_000));
+        assert_eq!([90_000, 91_999, 92_000].map(|ms| is_told(&mut loss, ms)), [false, false, true]);
+    }
+
+    #[test]
+    fn what_no_retry_heals_is_told_at_once_by_its_own_code() {
+        let mut loss = lost(0);
+        assert_eq!(loss.poll(at(0), PATIENCE, true), LossAction::Claim(1));
+        loss.claim_failed(1, &Error::new(Code::SourceInvalid, "answered 401"), at(0));
+        let LossAction::Failed(why, _) = loss.poll(at(0), PATIENCE, true) else { unreachable!("it is told") };
+        let text = "the lease of worker id 7 was lost, and no other could be claimed: answered 401";
+        assert_eq!((why.code(), why.message()), (Code::SourceInvalid, text));
+        assert_eq!(loss.poll(at(200), PATIENCE, true), LossAction::Claim(2), "it is claimed all the same");
     }
 
     #[test]
     fn a_claim_that_hangs_is_given_up_and_its_end_changes_nothing() {
         let mut loss = lost(0);
         assert_eq!(loss.poll(at(0), PATIENCE, false), LossAction::Claim(1));
-        assert_eq!(loss.poll(at(19_999), PATIENCE, false), LossAction::Wait(RETRY));
+        for ms in (1..20).map(|second| second * 1_000).chain([19_999]) {
+            assert_eq!(loss.poll(at(ms), PATIENCE, false), LossAction::Wait(RETRY));
+        }
         let LossAction::Failed(why, again) = loss.poll(at(20_000), PATIENCE, false) else {
             unreachable!("it hangs")
         };

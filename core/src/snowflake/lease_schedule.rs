@@ -227,7 +227,10 @@ impl HeldLease {
         match (self.hangs_since(boot_time), &self.error) {
             (Some(since), _) => {
                 let waited = (boot_time - since).as_millis() as u64;
-                self.lost(&format!("was used to its end, and its renewal has not answered for {waited} ms"))
+                self.lost(&format!(
+                    "was used to its end, and its renewal, sent {waited} ms ago, has no answer: it hangs, or this process \
+                     was stopped meanwhile"
+                ))
             }
             (None, Some(error)) => self
                 .lost(&format!("was used to its end, because it could not be renewed ({})", error.message())),
@@ -315,7 +318,7 @@ mod tests {
         assert!(held.begin_call(at(600), 1_000, true).is_none(), "never two at once");
         assert!(!held.has_failed(at(309)) && held.has_failed(at(310)), "one that hangs has failed");
         let why = held.used_up(at(710));
-        assert!(why.message().contains("has not answered for 700 ms"), "{why}");
+        assert!(why.message().contains("sent 700 ms ago"), "{why}");
         ends(&mut held, RenewalAnswer::Failed(down()), 100);
         assert!(held.begin_call(at(299), 1_000, true).is_none());
         assert!(held.begin_call(at(300), 1_000, true).is_some());

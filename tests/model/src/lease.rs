@@ -302,7 +302,7 @@ impl Open {
     }
 
     fn lose(&mut self, why: Error, boot_time: Duration) {
-        self.loss.get_or_insert_with(|| LeaseLoss::new(0, why, 0, boot_time));
+        self.loss.get_or_insert_with(|| LeaseLoss::new(0, why, 0, boot_time, PATIENCE));
     }
 
     /// As `snowflake/recovery.rs` begins.

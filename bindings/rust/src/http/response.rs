@@ -164,7 +164,9 @@ fn why_unanswered(url: &str, server: &Server, error: &ureq::Error, option: &str)
             ))
         }
         ureq::Error::Timeout(_) => unavailable(
-            "did not answer in time; see whether it is overloaded, or raise request_timeout_ms".into(),
+            "did not answer in time; see whether it is overloaded or this process was stopped, or raise \
+             request_timeout_ms"
+                .into(),
         ),
         ureq::Error::Protocol(error) => Error::new(
             Code::SourceInvalid,

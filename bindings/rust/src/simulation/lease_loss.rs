@@ -2,14 +2,15 @@
 
 use super::*;
 use crate::Answer;
+use crate::snowflake::recovery_state::Recovery;
 use crate::snowflake::renewal_log::RenewalLog;
+use crate::snowflake::wait::Wait;
 use crate::tasks::renewal_timer::RenewalTimer;
 use crate::worker::acquire::Acquired;
 use crate::worker::claim::{self, ClaimContext};
 use crate::worker::leases::{ClaimRequest, WorkerLeases};
 use crate::worker::source::WorkerSource;
-use leafid_core::{Lease, Renewal};
-use std::sync::atomic::Ordering::Acquire;
+use leafid_core::{Action, Lease, Renewal};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
@@ -102,9 +103,11 @@ impl Leased {
     }
 
     fn fails(&self, claim: &Sender<Answer<Option<Lease>>>) {
-        let tried = self.open.generator.tried.load(Acquire);
         claim.send(Err("down".into())).unwrap();
-        until(|| self.open.generator.tried.load(Acquire) > tried);
+        let ended = |lost: &leafid_core::LeaseLoss| !lost.is_claiming();
+        until(|| {
+            self.open.generator.with_recovery(|state| state.lost.as_ref().is_some_and(ended)) == Some(true)
+        });
     }
 }
 
@@ -123,7 +126,7 @@ fn what_takes_the_place_of_the_lost_one_begins_above_all_that_it_issued() {
     leased.world.set_clock(-1_000);
     leased.lose();
     let claim = leased.claim();
-    assert!(leased.open.generator.waits_for_users_code());
+    assert!(leased.open.generator.waits_for_source());
     claim.send(Ok(Some(lease(3)))).unwrap();
     let next = leased.successor(true).unwrap();
     assert_eq!(next.generator.worker_id, 3);
@@ -144,11 +147,7 @@ fn a_claim_that_was_given_up_takes_nobody_s_place() {
     leased.lose();
     let first = leased.claim();
     leased.world.pass(20_000);
-    let crate::snowflake::recovery_state::Recovery::Failed(_, again) =
-        leased.open.generator.recover_if_lost(false)
-    else {
-        panic!()
-    };
+    let Recovery::UnderWay(again) = leased.open.generator.recover_if_lost(false) else { panic!() };
     assert_eq!(again, Duration::from_millis(200));
     leased.world.pass(200);
     leased.open.generator.recover_if_lost(false);
@@ -184,16 +183,87 @@ fn who_waits_for_a_successor_is_told_why_there_is_none_and_has_it_claimed_again(
     let leased = Leased::new();
     leased.lose();
     leased.fails(&leased.claim());
-    let why = leased.successor(true).err().unwrap();
-    assert!(why.code() == Code::WorkerLost && why.message().contains("down"), "{why}");
-    leased.world.pass(200);
-    assert!(leased.successor(false).is_err());
-    leased.fails(&leased.claim());
+    for _ in 0..2 {
+        // An event loop waits elsewhere.
+        let why = leased.successor(false).err().unwrap();
+        assert!(why.code() == Code::WouldBlock && why.message().contains("down"), "{why}");
+        leased.world.pass(1_000);
+        assert!(leased.successor(false).is_err());
+        leased.fails(&leased.claim());
+    }
+    // timeout_ms is over since the loss.
+    for may_wait in [true, false] {
+        let why = leased.successor(may_wait).err().unwrap();
+        assert!(why.code() == Code::WorkerLost && why.message().contains("down"), "{why}");
+    }
     // Before the next one is due.
     leased.world.pass(200);
     assert!(leased.successor(false).is_err());
     leased.claim().send(Ok(Some(lease(3)))).unwrap();
     assert_eq!(leased.successor(true).unwrap().generator.worker_id, 3);
+}
+
+/// A generator with the lease of a call that takes as long as this test.
+fn patient() -> Leased {
+    Leased::with(World::new(), builder().timeout_ms(3_600_000))
+}
+
+fn later(worker_id: i64) -> Lease {
+    Lease { until_ms: START_MS + 150_000, ..lease(worker_id) }
+}
+
+/// The process was stopped (SIGSTOP, a frozen sandbox, a paused machine) for longer than its lease, in the middle of a
+/// renewal. Its request is lost, and so is the first claim, by the same connection.
+#[test]
+fn a_call_after_a_stop_waits_for_the_next_claim_that_succeeds() {
+    let leased = patient();
+    leased.open.next().unwrap();
+    leased.world.pass(30_000);
+    leased.open.generator.renew(false);
+    let Ok(Call::Renew(renewal)) = leased.calls.recv_timeout(PATIENCE) else { panic!() };
+    leased.world.pass(60_000);
+    renewal.send(Err("timed out".into())).unwrap();
+    let first = leased.claim();
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| {
+            let never = &mut || false;
+            let mut wait = Wait::new(&leased.open.settings, never);
+            wait.until_done(&leased.open.generator, Action::NeedSpan)
+        });
+        leased.fails(&first);
+        leased.world.pass(200);
+        leased.claim().send(Ok(Some(later(3)))).unwrap();
+        call.join().unwrap().unwrap();
+    });
+    assert_eq!(leased.open.generator.newest().worker_id, 3);
+}
+
+#[test]
+fn what_no_retry_heals_is_told_at_once() {
+    let leased = patient();
+    leased.lose();
+    leased.claim().send(Err(Error::new(Code::SourceInvalid, "answered 401").into())).unwrap();
+    let why = leased.successor(true).err().unwrap();
+    assert!(why.code() == Code::SourceInvalid && why.message().ends_with("answered 401"), "{why}");
+}
+
+/// The call was stopped with its process, and its time passed meanwhile.
+#[test]
+fn a_call_that_was_stopped_itself_waits_once_more() {
+    let leased = patient();
+    leased.open.next().unwrap();
+    leased.lose();
+    let _claim = leased.claim();
+    let generator = &leased.open.generator;
+    let never = &mut || false;
+    let mut wait = Wait::new(&leased.open.settings, never);
+    let mut waits = |passed| {
+        wait.deadline = Some(Instant::now() - Duration::from_millis(passed));
+        wait.until_done(generator, Action::NeedSpan).err().map(|error| error.code())
+    };
+    assert_eq!(waits(0), Some(Code::WorkerLost));
+    assert_eq!(waits(1_001), None);
+    assert_eq!(waits(1_001), Some(Code::WorkerLost), "only once");
 }
 
 #[test]

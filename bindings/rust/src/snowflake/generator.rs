@@ -46,6 +46,8 @@ pub(crate) struct Generator {
     pub(crate) tried: AtomicU64,
     /// No id is issued before this time of the clock, because no record was found.
     pub(crate) begins_ms: Option<i64>,
+    /// The lease has no more ticks: the next span waits for its renewal.
+    pub(crate) lease_is_short: AtomicBool,
     /// Whether it is closed or its lease is lost. `successor` is the generator that then replaced it.
     pub(crate) recovery: Mutex<RecoveryState>,
     pub(crate) successor: OnceLock<Arc<Generator>>,
@@ -113,6 +115,7 @@ impl Generator {
             log: Mutex::new(log),
             waits: Durations::new(),
             tried: AtomicU64::new(0),
+            lease_is_short: AtomicBool::new(false),
             recovery: Mutex::default(),
             successor: OnceLock::new(),
             losses,
@@ -150,7 +153,7 @@ impl Generator {
             if !in_time {
                 return Err(self.late());
             }
-            if !may_wait && self.waits_for_users_code() {
+            if !may_wait && self.waits_for_source() {
                 return Err(self.needs_caller());
             }
             if looked.elapsed() > STUCK {
@@ -175,22 +178,34 @@ impl Generator {
         }
     }
 
-    fn late(&self) -> Error {
-        let log = self.renewal_log();
-        let before =
-            log.lease_error.or(log.last_error).map(|error| format!(" (before: {error})")).unwrap_or_default();
-        let (code, what) = match self.waits_for_users_code() {
-            true => (
-                Code::WorkerLost,
-                "renewed in time by the source of its lease: see that, or raise timeout_ms",
-            ),
-            false => {
-                let disk = "durable in time; the disk is slow: see the state directory, or raise timeout_ms";
-                (Code::StateIo, disk)
+    /// The error of a call whose time is over.
+    pub(crate) fn late(&self) -> Error {
+        let (worker_id, timeout_ms, before) =
+            (self.worker_id, self.settings.timeout.as_millis(), self.before());
+        match self.waits_for_source() {
+            true => {
+                let message = format!(
+                    "within timeout_ms ({timeout_ms}) the lease of worker id {worker_id} was not renewed, nor another one \
+                     claimed{before}; leafid goes on with that: call again"
+                );
+                Error::new(Code::WorkerLost, message)
             }
-        };
-        let message = format!("the next span of worker id {} was not {what}{before}", self.worker_id);
-        Error::new(code, message)
+            false => {
+                let message = format!(
+                    "the next span of worker id {worker_id} was not durable in time; the disk is slow: see the state \
+                     directory, or raise timeout_ms{before}"
+                );
+                Error::new(Code::StateIo, message)
+            }
+        }
+    }
+
+    /// The last error of a claim or a renewal, for messages.
+    pub(crate) fn before(&self) -> String {
+        let why = self.with_recovery(|state| state.lost.as_ref().map(|lost| lost.why().clone())).flatten();
+        let log = self.renewal_log();
+        let error = why.or(log.lease_error).or(log.last_error);
+        error.map(|error| format!(" (before: {error})")).unwrap_or_default()
     }
 
     /// Records the result of a renewal and wakes the callers that wait for it. `until` is the first tick that is not
@@ -263,30 +278,30 @@ impl Generator {
             false => Extension::NotNeeded,
         };
         let short = matches!(extended, Extension::LeaseShort);
+        self.lease_is_short.store(short, Release);
         let lease = span_writer.lease.as_mut().map(|lease| {
             let call = lease.begin_call(boot_time, now_ms, short && waited_for);
             let held = &lease.held;
             let over = held.is_over(boot_time, layout.tick_at(now_ms).unwrap_or(0));
-            (call, held.due_in(boot_time), held.has_failed(boot_time).then(|| held.used_up(boot_time)), over)
+            (call, held.due_in(boot_time), over.then(|| held.used_up(boot_time)))
         });
         let (back_off, until) = (span_writer.extension.back_off(), span_writer.file.record().run.until);
         drop(held);
         // From here on no lock is held, because user callbacks are called and a logger may ask for an id.
-        let (lease_due, lease_error) = match lease {
-            Some((Some(call), due, error, _)) => {
+        let lease_due = match lease {
+            Some((Some(call), due, _)) => {
                 self.call_source(call);
-                (Some(due), error)
+                Some(due)
             }
-            Some((None, _, Some(error), true)) => return Some(self.lose(error)),
-            Some((None, due, error, _)) => (Some(due), error),
-            None => (None, None),
+            Some((None, _, Some(error))) => return Some(self.lose(error)),
+            Some((None, due, None)) => Some(due),
+            None => None,
         };
-        let tried = match (extended, lease_error) {
-            (Extension::NotNeeded, _) => None,
-            (Extension::Tried(outcome), _) => Some(outcome),
-            (Extension::LeaseShort, Some(error)) => Some(SpanResult::Failed(error)),
+        let tried = match extended {
+            Extension::NotNeeded => None,
+            Extension::Tried(outcome) => Some(outcome),
             // The caller continues to wait for the lease source.
-            (Extension::LeaseShort, _) => return lease_due,
+            Extension::LeaseShort => return lease_due,
         };
         let span_due = match &tried {
             // A lost record does not come back.

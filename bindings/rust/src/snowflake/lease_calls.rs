@@ -12,7 +12,7 @@ use crate::worker::source::WorkerSource;
 use leafid_core::{Code, Error, RenewalAnswer, RenewalEnd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Release;
+use std::sync::atomic::Ordering::{Acquire, Release};
 use std::time::{Duration, Instant};
 
 impl Generator {
@@ -112,19 +112,9 @@ impl Generator {
         false
     }
 
-    /// Whether the generator is waiting for a user callback.
-    pub(crate) fn waits_for_users_code(&self) -> bool {
-        self.is_claiming() || os::without_signals(|| self.is_calling())
-    }
-
-    /// Whether a renewal of the lease is running. While the disk is written this is unknown, and the wait is for the
-    /// disk.
-    fn is_calling(&self) -> bool {
-        let Ok(span_writer) = self.span_writer.try_lock() else { return false };
-        span_writer
-            .as_ref()
-            .and_then(|span_writer| span_writer.lease.as_ref())
-            .is_some_and(|lease| lease.held.is_calling())
+    /// Whether callers wait for the source of worker ids: for a renewal, or for the claim of another lease.
+    pub(crate) fn waits_for_source(&self) -> bool {
+        self.lease_is_short.load(Acquire) || self.is_lost()
     }
 
     /// The error of a thread that must return before the user callback can run.
@@ -134,9 +124,10 @@ impl Generator {
             None => "by code that runs on this thread's event loop",
         };
         let message = format!(
-            "the lease of worker id {} is being renewed, or another one claimed, {by}; return to the event loop and call \
+            "the lease of worker id {} is being renewed, or another one claimed, {by}{}; return to the event loop and call \
              again",
-            self.worker_id
+            self.worker_id,
+            self.before()
         );
         Error::new(Code::WouldBlock, message)
     }

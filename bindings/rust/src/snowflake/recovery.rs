@@ -23,8 +23,9 @@ impl Generator {
         let boot_time = self.env.clock.boot_time();
         // If leases are lost one after another without a renewal, the time between the claims grows.
         let losses = if self.kept.load(Acquire) { 0 } else { self.losses };
+        let timeout = self.settings.timeout;
         self.with_recovery(|state| {
-            state.lost.get_or_insert_with(|| LeaseLoss::new(self.worker_id, why, losses, boot_time));
+            state.lost.get_or_insert_with(|| LeaseLoss::new(self.worker_id, why, losses, boot_time, timeout));
         });
         match self.recover_if_lost(false) {
             Recovery::UnderWay(again) | Recovery::Failed(_, again) => again,
@@ -165,10 +166,9 @@ impl Generator {
         generator
     }
 
-    /// Whether a claim after a loss is running.
-    pub(crate) fn is_claiming(&self) -> bool {
-        let claiming = self.with_recovery(|state| state.lost.as_ref().is_some_and(LeaseLoss::is_claiming));
-        claiming == Some(true)
+    /// Whether its lease is lost: another one is claimed.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.with_recovery(|state| state.lost.is_some()) == Some(true)
     }
 
     /// Whether one of them came to replace the other. Once this is true, it stays true.
@@ -193,24 +193,19 @@ impl Generator {
             if self.successor.get().is_some() || !self.is_ours() {
                 return Ok(());
             }
-            let lost = self.with_recovery(|state| {
-                state.lost.as_ref().map(|lost| (lost.why().clone(), lost.is_claiming()))
-            });
-            let Some((why, claiming)) = lost.flatten() else {
-                return Err(Error::new(Code::Closed, "the generator was closed; open another one"));
-            };
-            if !claiming {
-                // One more claim for this caller, unless the last one has just failed.
-                match self.recover_if_lost(true) {
-                    Recovery::Failed(..) | Recovery::NotLost => return Err(why),
-                    Recovery::UnderWay(_) | Recovery::Done => {}
+            match self.recover_if_lost(true) {
+                Recovery::Failed(why, _) => return Err(why),
+                Recovery::NotLost => {
+                    return Err(Error::new(Code::Closed, "the generator was closed; open another one"));
                 }
+                Recovery::Done => continue,
+                Recovery::UnderWay(_) => {}
             }
             if !may_wait {
-                return Err(why);
+                return Err(self.needs_caller());
             }
             if !pause.until(deadline) {
-                return Err(why);
+                return Err(self.late());
             }
             if interrupted() {
                 return Err(interrupt::interrupted());

@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Default)]
 pub(crate) struct RecoveryState {
     pub(super) closed: bool,
-    pub(super) lost: Option<LeaseLoss>,
+    pub(crate) lost: Option<LeaseLoss>,
 }
 
 /// How far the recovery from a lost lease is.
@@ -15,8 +15,8 @@ pub(crate) enum Recovery {
     NotLost,
     /// Another generator replaced it.
     Done,
-    /// A claim is running or has just succeeded. Check again after this time.
+    /// A claim is running, has just succeeded, or will follow soon: callers wait. Check again after this time.
     UnderWay(Duration),
-    /// The last claim failed. The next one starts after this time.
+    /// The last claim failed, and callers get its error. The next one starts after this time.
     Failed(Error, Duration),
 }

@@ -12,13 +12,16 @@ use std::time::{Duration, Instant};
 const LATE: Duration = Duration::from_micros(150);
 /// The longest sleep before the clock is read again, because the clock may be set during a sleep.
 const SLICE: Duration = Duration::from_millis(20);
+/// A wait that ends this long after its deadline was stopped with its process.
+const STOPPED: Duration = Duration::from_secs(1);
 
 /// The waits for one id, or for one step of a batch.
 pub(crate) struct Wait<'a> {
     settings: &'a SnowflakeSettings,
     pub(crate) interrupted: Interrupted<'a>,
-    deadline: Option<Instant>,
+    pub(crate) deadline: Option<Instant>,
     refused: bool,
+    was_stopped: bool,
     /// The start of the first wait, and the generator that was last waited for.
     waited: Option<(Instant, Arc<Generator>)>,
 }
@@ -33,12 +36,28 @@ impl Drop for Wait<'_> {
 
 impl<'a> Wait<'a> {
     pub(crate) fn new(settings: &'a SnowflakeSettings, interrupted: Interrupted<'a>) -> Wait<'a> {
-        Wait { settings, interrupted, deadline: None, refused: false, waited: None }
+        Wait { settings, interrupted, deadline: None, refused: false, was_stopped: false, waited: None }
     }
 
     /// Carries out the core's action; the caller then tries again. Errors: a refusal of the core, the error of the
     /// span, `would_block`, and at the timeout the reason of the wait.
     pub(crate) fn until_done(&mut self, generator: &Arc<Generator>, action: Action) -> Result<()> {
+        let waited = self.wait(generator, action);
+        match &waited {
+            // Its time passed while this process did not run, and neither did what it waited for: once more.
+            Err(error)
+                if matches!(error.code(), Code::WorkerLost | Code::StateIo)
+                    && !self.was_stopped
+                    && self.deadline.is_some_and(|deadline| Instant::now() > deadline + STOPPED) =>
+            {
+                (self.was_stopped, self.deadline) = (true, None);
+                Ok(())
+            }
+            _ => waited,
+        }
+    }
+
+    fn wait(&mut self, generator: &Arc<Generator>, action: Action) -> Result<()> {
         let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.settings.timeout);
         let begun = self.waited.take().map_or_else(Instant::now, |(begun, _)| begun);
         self.waited = Some((begun, Arc::clone(generator)));
