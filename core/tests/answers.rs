@@ -186,8 +186,8 @@ fn wrong_statuses() {
         (503, "", Kind::Bad, SegmentUnavailable, "answered 503 without a body"),
         (429, "", Kind::Bad, SegmentUnavailable, "answered 429"),
         (408, "", Kind::Bad, SegmentUnavailable, "answered 408"),
-        (401, known, Kind::Denied, SegmentUnavailable, "see `token`"),
-        (403, "", Kind::Denied, SegmentUnavailable, "see `token`"),
+        (401, known, Kind::Denied, SourceInvalid, "see `token`"),
+        (403, "", Kind::Denied, SourceInvalid, "see `token`"),
         (404, html, Kind::Denied, SourceInvalid, "see the URL in `servers`"),
         (404, known, Kind::Refused, UnknownTag, "there is no tag order"),
         (409, crossed, Kind::Refused, SegmentRegressed, "900 was given"),
@@ -358,7 +358,11 @@ fn what_a_lease_server_may_say_to_a_claim() {
         (200, right.replace(r#""t""#, r#""""#), Kind::Bad, WorkerLost),
         (200, right.replace(r#""t""#, r#""\n""#), Kind::Bad, WorkerLost),
         (409, full.into(), Kind::Refused, WorkerInUse),
-        (400, full.into(), Kind::Bad, WorkerLost),
+        (400, full.into(), Kind::Denied, SourceInvalid),
+        (401, String::new(), Kind::Denied, SourceInvalid),
+        (404, "<html>".into(), Kind::Denied, SourceInvalid),
+        (302, String::new(), Kind::Denied, SourceInvalid),
+        (429, String::new(), Kind::Bad, WorkerLost),
         (400, r#"{"error":"invalid_argument"}"#.into(), Kind::Refused, InvalidArgument),
         (500, full.into(), Kind::Bad, WorkerLost),
         (503, full.into(), Kind::Bad, SegmentUnavailable),
@@ -386,14 +390,14 @@ fn what_a_lease_server_may_say_of_a_held_lease() {
         let refused = kind(lease_server::judge_release(&answer(status, body)));
         assert_eq!(refused, (Kind::Refused, error));
     }
-    for (status, body, code) in [
-        (200, right.replace(r#""n""#, r#""m""#), Code::SourceInvalid),
-        (200, right.replace(":4", ":0"), Code::WorkerLost),
-        (204, String::new(), Code::WorkerLost),
-        (404, lost.into(), Code::WorkerLost),
+    for (status, body, wanted, code) in [
+        (200, right.replace(r#""n""#, r#""m""#), Kind::Bad, Code::SourceInvalid),
+        (200, right.replace(":4", ":0"), Kind::Bad, Code::WorkerLost),
+        (204, String::new(), Kind::Bad, Code::WorkerLost),
+        (404, lost.into(), Kind::Denied, Code::SourceInvalid),
     ] {
         let (kind, error) = kind(renewed(status, &body));
-        assert_eq!((kind, error.code()), (Kind::Bad, code), "{status}: {error}");
+        assert_eq!((kind, error.code()), (wanted, code), "{status}: {error}");
     }
     assert_eq!(lease_server::judge_release(&answer(204, "")), Verdict::Answer(()));
     assert_eq!(kind(lease_server::judge_release(&answer(409, lost))).1.code(), Code::WorkerLost);

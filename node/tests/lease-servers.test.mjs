@@ -325,8 +325,8 @@ test('its token and headers; the errors are named as options are here', { timeou
   await tell({ do: 'token', token: 'secret' })
   const options = { ...space(), worker: url, headers: { 'X-Team': 'orders' } }
   await assert.rejects(Snowflake.open({ ...options, token: 'another' }), error => {
-    assert.equal(error.code, LOST)
-    assert.match(error.message, /401.*see `token`/)
+    assert.deepEqual([error.code, error.retry], ['ERR_LEAFID_SOURCE_INVALID', false])
+    assert.match(error.message, /no worker id could be claimed: .*401.*see `token`/)
     assert.ok(!error.message.includes('another'))
     return true
   })

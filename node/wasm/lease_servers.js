@@ -1,7 +1,7 @@
 // Worker ids that servers lease, by HTTP: docs/LEASES.md.
 
 import { filteredMs } from './clock.js'
-import { LeafidError, codeOf, fault } from './errors.js'
+import { LeafidError, codeOf, fault, nameOf } from './errors.js'
 import { WISH_MS, failedRenewal, fromMs } from './lease_calls.js'
 import { warn } from './logger.js'
 import { random128, wasm } from './module.js'
@@ -9,7 +9,7 @@ import { platform } from './platform.js'
 import { ServerPool } from './servers.js'
 import { failure } from './user_calls.js'
 
-const [UNAVAILABLE, CLOSED] = ['segment_unavailable', 'closed'].map(codeOf)
+const [UNAVAILABLE, CLOSED, LOST] = ['segment_unavailable', 'closed', 'worker_lost'].map(codeOf)
 const [IN_USE, INVALID, SOURCE_INVALID] = ['worker_in_use', 'invalid_argument', 'source_invalid'].map(codeOf)
 
 /** By their options; of those that are in use. */
@@ -66,7 +66,10 @@ class LeaseServers {
     const answer = yield ask(() => this.#claim(settings), 'the lease server', settings.timeoutMs, late)
     if (!('error' in answer)) return answer.value
     const { error } = answer
-    throw error instanceof LeafidError ? error : failure(error, 'worker_lost', 'the claim of a worker id')
+    if (!(error instanceof LeafidError)) throw failure(error, 'worker_lost', 'the claim of a worker id')
+    // The name of the code speaks of a loss.
+    const isFirst = previous === null && (error.code === LOST || error.code === SOURCE_INVALID)
+    throw isFirst ? fault(nameOf(error.code), `no worker id could be claimed: ${error.message}`, error) : error
   }
 
   async #claim({ name }) {

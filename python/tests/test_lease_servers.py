@@ -69,9 +69,9 @@ def test_the_environment(space, server, dead, monkeypatch):
 def test_a_token_and_headers(space, server):
     server.do(do="token", token="secret")
     for wrong in ({}, {"token": "another"}):
-        with pytest.raises(leafid.WorkerLostError, match="401") as raised:
+        with pytest.raises(leafid.SourceInvalidError, match="no worker id could be claimed: .*401") as raised:
             leafid.Snowflake(server.url, **space, **wrong)
-        assert "another" not in str(raised.value)
+        assert "another" not in str(raised.value) and not raised.value.can_retry
     with leafid.Snowflake(server.url, **space, token="secret", headers={"X-Team": "orders"}) as flake:
         assert flake.next()
     requests = server.do(do="report")["requests"]

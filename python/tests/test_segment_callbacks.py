@@ -128,6 +128,14 @@ def test_one_that_asks_its_own_tag(opened, call):
     assert time.monotonic() - begun < 2
 
 
+def test_one_that_does_not_take_its_arguments_is_the_users_error(opened):
+    order = opened(lambda tag: range(1, 9)).tag("order")
+    call = r"fetch cannot be called as fetch\(tag, step\): TypeError: .*positional"
+    with pytest.raises(leafid.InvalidArgumentError, match=call) as error:
+        order.next(timeout_ms=100)
+    assert isinstance(error.value.__cause__, TypeError) and not error.value.can_retry
+
+
 def test_one_that_has_another_thread_ask_its_own_tag(opened):
     def fetch(tag, step):
         asks = threading.Thread(target=lambda: pytest.raises(leafid.SegmentUnavailableError, order.next))

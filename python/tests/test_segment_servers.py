@@ -58,7 +58,7 @@ def test_a_token_and_headers(space, server):
     server.do(do="token", token="secret")
     options = {"protocol": "range", "timeout_ms": 300, **space}
     with leafid.Segments(server.url, **options) as ids:
-        with pytest.raises(leafid.SegmentUnavailableError, match="401"):
+        with pytest.raises(leafid.SourceInvalidError, match="401"):
             ids.tag("order").next()
     with leafid.Segments(server.url, token="secret", headers={"X-Team": "orders"}, **options) as ids:
         assert ids.tag("order").next(timeout_ms=5000) > 0

@@ -1,6 +1,7 @@
 """Worker ids from a callback of the user's: when it is called, and what becomes of its answers."""
 
 import gc
+import re
 import threading
 import time
 import weakref
@@ -129,9 +130,24 @@ def test_one_that_hangs_is_given_up_after_timeout_ms(space):
 
 
 def test_wrong_arguments_are_the_users_error(space):
-    with pytest.raises(leafid.WorkerLostError, match="TypeError: .*positional") as error:
+    call = re.escape("worker cannot be called as worker(name, previous): TypeError: ")
+    with pytest.raises(leafid.InvalidArgumentError, match=f"^{call}.*positional") as error:
         leafid.Snowflake(lambda name: 7, **space)
-    assert isinstance(error.value.__cause__, TypeError)
+    assert isinstance(error.value.__cause__, TypeError) and not error.value.can_retry
+
+    class Leases:
+        claim = renew = release = lambda self: None
+
+    with pytest.raises(leafid.InvalidArgumentError, match=re.escape("worker cannot be called as claim(request): ")):
+        leafid.Snowflake(Leases(), **space)
+    with pytest.raises(leafid.InvalidArgumentError, match=re.escape("peer_times cannot be called as peer_times(): ")):
+        leafid.Snowflake(7, peer_times=lambda clock: [], **space)
+
+
+def test_a_type_error_inside_is_one_of_the_users_code(space):
+    with pytest.raises(leafid.WorkerLostError, match="TypeError: .*unsupported") as error:
+        leafid.Snowflake(lambda name, previous: name - 1, **space)
+    assert error.value.can_retry
 
 
 def test_an_async_def_is_run(space):

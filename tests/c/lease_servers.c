@@ -88,7 +88,8 @@ static void options_on_the_wire(void) {
     fake_server_start(&server, NULL);
     say_to(&server, "{\"do\":\"token\",\"token\":\"open-sesame\"}");
     /* Without the token, by an error that says so. */
-    CHECK_STATUS(open_flake(fresh_dir(), fresh_name(), server.url, &flake), LEAFID_WORKER_LOST);
+    CHECK_STATUS(open_flake(fresh_dir(), fresh_name(), server.url, &flake), LEAFID_SOURCE_INVALID);
+    CHECK(!leafid_status_can_retry(LEAFID_SOURCE_INVALID));
     CHECK_SAYS("401");
     CHECK(flake == NULL);
     /* The first of the servers is dead: nobody listens on the discard port. */

@@ -40,7 +40,7 @@ LEAF = {
     "300-kB": ({"pad": 300_000}, INVALID, ["200", "65536"]),
     "redirect": ({"status": 302, "body": "", "headers": {"Location": "http://127.0.0.1:9/"}}, INVALID, ["302"]),
     "500": ({"status": 500, "body": "broken down"}, AWAY, ["500", "broken down"]),
-    "401": ({"status": 401, "body": "who are you"}, AWAY, ["401", "who are you"]),
+    "401": ({"status": 401, "body": "who are you"}, INVALID, ["401", "who are you"]),
     "hangs": ({"delay_ms": 700}, AWAY, ["did not answer in time"]),
     "hangs-halfway": ({"delay_end_ms": 700}, AWAY, ["did not answer in time"]),
     "closes": ({"close": True}, AWAY, ["without an answer"]),

@@ -37,7 +37,7 @@ WRONG = {
     "503": ({"status": 503, "body": {"error": "segment_unavailable", "message": "full up"}}, AWAY, ["503", "full up"]),
     "404": ({"status": 404, "body": "no such page"}, INVALID, ["404", "no such page"]),
     "404-of-the-tag": ({"status": 404, "body": {"error": "unknown_tag", "message": "gone"}}, UNKNOWN, ["404", "gone"]),
-    "401": ({"status": 401, "body": "who are you"}, AWAY, ["401", "who are you", "token"]),
+    "401": ({"status": 401, "body": "who are you"}, INVALID, ["401", "who are you", "token"]),
     "redirect": ({"status": 302, "body": "", "headers": {"Location": "ELSEWHERE"}}, INVALID, ["302", "ELSEWHERE"]),
     "age": ({"headers": {"Age": "5"}}, INVALID, ["200", '{\\"tag\\"', "Age: "]),
     "nonce": ({"answer": {"nonce": "x"}}, INVALID, ["200", '{\\"tag\\"', "nonce"]),

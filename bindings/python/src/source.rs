@@ -5,7 +5,7 @@ mod user_code;
 mod user_object;
 
 pub(crate) use lease::{ClaimRequest, Lease};
-pub(crate) use user_code::{awaited, described};
+pub(crate) use user_code::{awaited, described_call};
 pub(crate) use user_object::{UserObjectHandle, asking};
 
 use crate::arguments::{int, refused};
@@ -13,7 +13,7 @@ use crate::errors;
 use leafid::{Answer, Error, Renewal, WorkerLeases, WorkerSource};
 use pyo3::prelude::*;
 use std::sync::Arc;
-use user_code::ask;
+use user_code::{UserCall, ask};
 use user_object::{UserObject, claiming};
 
 /// The source of worker ids for this object, if it is one. An object with `claim` leases ids; a callable is a callback.
@@ -49,7 +49,8 @@ pub(crate) fn peer_times(
     let object = UserObjectHandle::of(value, (value.as_ptr() as usize, 0), false);
     let target = object.target();
     let times = |times: &Bound<'_, PyAny>| lease::times_of("peer_times", times);
-    Ok((move || ask(&target, None, (), times), object))
+    let call = UserCall { option: "peer_times", method: None, signature: "peer_times()" };
+    Ok((move || ask(&target, call, (), times), object))
 }
 
 fn check_methods(value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -69,25 +70,34 @@ fn claim_id(target: &Arc<UserObject>, request: &leafid::ClaimRequest) -> Answer<
         false => int("worker_id", answer).map(Some),
     };
     let arguments = (&request.name, request.previous);
-    claiming(target, &request.name, || ask(target, None, arguments, id))
+    let call = UserCall { option: "worker", method: None, signature: "worker(name, previous)" };
+    claiming(target, &request.name, || ask(target, call, arguments, id))
 }
 
 /// A lease object.
 struct Leases(Arc<UserObject>);
 
+const fn method(name: &'static str, signature: &'static str) -> UserCall {
+    UserCall { option: "worker", method: Some(name), signature }
+}
+
+const CLAIM: UserCall = method("claim", "claim(request)");
+const RENEW: UserCall = method("renew", "renew(lease, until_ms)");
+const RELEASE: UserCall = method("release", "release(lease, until_ms)");
+
 impl WorkerLeases for Leases {
     fn claim(&self, request: &leafid::ClaimRequest) -> Answer<Option<leafid::Lease>> {
         let arguments = (ClaimRequest::from(request.clone()),);
-        claiming(&self.0, &request.name, || ask(&self.0, Some("claim"), arguments, lease::lease))
+        claiming(&self.0, &request.name, || ask(&self.0, CLAIM, arguments, lease::lease))
     }
 
     fn renew(&self, lease: &leafid::Lease, until_ms: i64) -> Answer<Option<Renewal>> {
         let arguments = (Lease::from(lease.clone()), until_ms);
-        ask(&self.0, Some("renew"), arguments, lease::renewal)
+        ask(&self.0, RENEW, arguments, lease::renewal)
     }
 
     fn release(&self, lease: &leafid::Lease, until_ms: i64) -> Answer<()> {
         let arguments = (Lease::from(lease.clone()), until_ms);
-        ask(&self.0, Some("release"), arguments, |_| Ok(()))
+        ask(&self.0, RELEASE, arguments, |_| Ok(()))
     }
 }

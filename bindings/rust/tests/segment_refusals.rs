@@ -37,8 +37,8 @@ fn what_all_servers_refuse_is_told_at_once_and_ids_go_on_afterwards() {
     for (status, body, code, says) in [
         (200, "0", Code::SourceInvalid, "switched off"),
         (404, "{}", Code::SourceInvalid, "`protocol`"),
-        (401, "", Code::SegmentUnavailable, "`token`"),
-        (403, "", Code::SegmentUnavailable, "`token`"),
+        (401, "", Code::SourceInvalid, "`token`"),
+        (403, "", Code::SourceInvalid, "`token`"),
     ] {
         let leaves = [Leaf::open(), Leaf::open()];
         leaves.iter().for_each(|leaf| leaf.says("", status, body));

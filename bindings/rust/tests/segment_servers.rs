@@ -45,7 +45,7 @@ fn wrong_answers_give_no_id_and_the_next_right_one_does() {
         (json!({"body": "<html>busy</html>"}), Code::SourceInvalid, "<html>busy</html>"),
         (json!({"status": 500, "body": "broken"}), Code::SegmentUnavailable, "answered 500 \"broken\""),
         (json!({"status": 404, "body": "where?"}), Code::SourceInvalid, "answered 404 \"where?\""),
-        (json!({"status": 401, "body": "who?"}), Code::SegmentUnavailable, "see `token`"),
+        (json!({"status": 401, "body": "who?"}), Code::SourceInvalid, "see `token`"),
         (
             json!({"status": 302, "body": "", "headers": {"Location": "http://x/"}}),
             Code::SourceInvalid,

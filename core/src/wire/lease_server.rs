@@ -44,7 +44,8 @@ pub fn is_servers_own(reply: &Response) -> bool {
 }
 
 /// The meaning of the response to the claim of this `instance`. Errors: `source_invalid` for the response to another
-/// request, `worker_lost` for a wrong one, `worker_in_use`, `invalid_argument`.
+/// request and for one that says that no later request is answered otherwise (401, 404, a redirect), `worker_lost` for
+/// any other wrong one, `worker_in_use`, `invalid_argument`.
 pub fn judge_claim(reply: &Response, name: &str, instance: &str) -> Verdict<Lease> {
     judge(reply, || match (reply.status, refusal(reply)) {
         (200, _) => Some(read(claimed(reply, instance))),
@@ -61,8 +62,8 @@ pub fn judge_claim(reply: &Response, name: &str, instance: &str) -> Verdict<Leas
     })
 }
 
-/// The meaning of the response to the renewal with this `nonce`. Errors: `source_invalid` for the response to another
-/// request, `worker_lost` for a wrong one, which says nothing about the lease.
+/// The meaning of the response to the renewal with this `nonce`. Errors: `source_invalid` and `worker_lost` as
+/// [`judge_claim`], which say nothing about the lease.
 pub fn judge_renewal(reply: &Response, nonce: &str) -> Verdict<RenewalAnswer> {
     judge(reply, || match reply.status {
         200 => Some(read(renewed(reply, nonce).map(RenewalAnswer::Renewed))),
@@ -84,13 +85,19 @@ pub fn judge_release(reply: &Response) -> Verdict<()> {
 
 /// `read` returns `None` for a response without a meaning.
 fn judge<T>(reply: &Response, read: impl FnOnce() -> Option<Verdict<T>>) -> Verdict<T> {
-    match reply.failure() {
-        Some(error) if is_servers_own(reply) => {
-            Verdict::BadServer(Error::new(Code::WorkerLost, error.message()))
-        }
-        Some(error) => Verdict::BadServer(error),
-        None => read().unwrap_or_else(|| Verdict::BadServer(wrong(reply, "is not from a lease server"))),
-    }
+    let error = match reply.failure() {
+        Some(error) => error,
+        None => match read() {
+            Some(verdict) => return verdict,
+            None => wrong(reply, "is not from a lease server"),
+        },
+    };
+    let code = match reply.is_denial() {
+        true => Code::SourceInvalid,
+        false if is_servers_own(reply) => Code::WorkerLost,
+        false => error.code(),
+    };
+    reply.wrongly(Error::new(code, error.message()))
 }
 
 fn read<T>(answer: Result<T>) -> Verdict<T> {

@@ -125,7 +125,11 @@ impl Response {
                     self.option
                 )))
             }
-            401 | 403 => unavailable("see `token` and `headers`"),
+            // No later request of these options is answered otherwise.
+            401 | 403 => {
+                let message = format!("{}; see `token` and `headers`", self.said());
+                Some(Error::new(Code::SourceInvalid, message))
+            }
             408 | 429 | 500.. => unavailable("it is asked again later; see the server's log"),
             _ => self.flawed(),
         }
@@ -150,14 +154,18 @@ impl Response {
         }
     }
 
-    /// The verdict on a wrong response with this error: `Denied` if its status says that the server does not want the
-    /// request.
+    /// The verdict on a wrong response with this error.
     pub fn wrongly<T>(&self, error: Error) -> Verdict<T> {
-        match self.status {
-            408 | 409 | 425 | 429 => Verdict::BadServer(error),
-            300..=499 if self.flaw.is_none() => Verdict::Denied(error),
-            _ => Verdict::BadServer(error),
+        match self.is_denial() {
+            true => Verdict::Denied(error),
+            false => Verdict::BadServer(error),
         }
+    }
+
+    /// Whether its status says that the server does not want the request, now or later.
+    pub(crate) fn is_denial(&self) -> bool {
+        let is_busy = matches!(self.status, 408 | 409 | 425 | 429);
+        matches!(self.status, 300..=499) && !is_busy && self.flaw.is_none()
     }
 
     /// Parses the body as a JSON object.

@@ -5,7 +5,7 @@
 
 use crate::arguments::{refused, shown};
 use crate::attach;
-use crate::source::{awaited, described};
+use crate::source::{awaited, described_call};
 use leafid::{Answer, Code, Error, FetchRequest, Fetched, Segment, SegmentSource};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
@@ -117,7 +117,7 @@ impl Fetch {
                 segment(&request.tag, &answer)
             }
             Err(raised) => {
-                let (text, error) = described(py, &raised);
+                let (text, error) = described_call(py, &raised, "fetch", "fetch(tag, step)");
                 let tag = request.tag.clone();
                 self.note(&request.tag, Some(Raised { tag, text, exception: raised.into_value(py) }));
                 Err(error)

@@ -117,6 +117,13 @@ pub(crate) fn acquire(
         {
             return OfflineStart::find(env, settings, &source, why).map(Acquired::Offline);
         }
+        // The name of the code speaks of a loss.
+        Err(error)
+            if source.as_servers().is_some()
+                && matches!(error.code(), Code::WorkerLost | Code::SourceInvalid) =>
+        {
+            return Err(error.context("no worker id could be claimed"));
+        }
         Err(error) => return Err(error),
     };
     check_server_clocks(env, &grant).inspect_err(|_| return_grant(Some(grant.clone()), settings))?;

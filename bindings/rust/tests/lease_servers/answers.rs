@@ -72,12 +72,12 @@ fn what_is_no_lease_at_all() {
         (
             404,
             "where?",
-            Code::WorkerLost,
+            Code::SourceInvalid,
             "answered 404 \"where?\": the answer is not from a lease server; see the URL",
         ),
         (204, "", Code::WorkerLost, "answered 204"),
-        (302, "", Code::WorkerLost, "redirects to nowhere"),
-        (401, "who?", Code::WorkerLost, "see `token` and `headers`"),
+        (302, "", Code::SourceInvalid, "redirects to nowhere"),
+        (401, "who?", Code::SourceInvalid, "see `token` and `headers`"),
         (500, "broken", Code::WorkerLost, "answered 500 \"broken\""),
         (409, "{}", Code::WorkerLost, "answered 409 \"{}\""),
         (
@@ -97,6 +97,10 @@ fn what_is_no_lease_at_all() {
         let error = opening(move |_| Reaction::Say(status, body.into())).unwrap_err();
         assert_eq!(error.code(), code, "{status} {body}: {error}");
         assert!(error.message().contains(says), "{status} {body}: {error}");
+        // It is the first claim: nothing was lost.
+        let first = "no worker id could be claimed: ";
+        let is_first = matches!(code, Code::WorkerLost | Code::SourceInvalid);
+        assert_eq!(error.message().starts_with(first), is_first, "{error}");
     }
     for (bytes, says) in [
         (&b"HTTP/1.1 200 OK\r\nAge: 5\r\nContent-Length: 2\r\n\r\n{}"[..], "Age: \"5\""),

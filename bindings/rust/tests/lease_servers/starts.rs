@@ -219,8 +219,8 @@ fn a_server_that_answers_is_believed_though_a_span_is_held() {
     for (status, body, code) in [
         (409, json!({"error": "worker_in_use", "message": "all"}).to_string(), Code::WorkerInUse),
         (400, json!({"error": "invalid_argument", "message": "no"}).to_string(), Code::InvalidArgument),
-        (401, "who?".into(), Code::WorkerLost),
-        (404, "where?".into(), Code::WorkerLost),
+        (401, "who?".into(), Code::SourceInvalid),
+        (404, "where?".into(), Code::SourceInvalid),
         (500, "broken".into(), Code::WorkerLost),
         (200, "[]".into(), Code::WorkerLost),
         (200, "{}".into(), Code::SourceInvalid),
