@@ -12,7 +12,7 @@ endif
 
 .PHONY: help demo test test-system bench tools check test-rust test-tools docs clean
 help:
-	@echo "make demo          an order intake: four languages, one database, no duplicate (three minutes; half a minute once built)"
+	@echo "make demo          an order intake: four languages, one database, no duplicate (some minutes, half of one once built)"
 	@echo "make test          formatting, lints, docs and the tests of all languages"
 	@echo "make test-system  kills, clocks, disks, valgrind; installs what it needs from Debian's packages when root"
 	@echo "make cross-windows  the core, the host, the C library and the command line for Windows, under wine"
@@ -47,6 +47,21 @@ help:
 	@echo "make dist-server   the id server's packages: a static program and a Debian package, in build/dist"
 	@echo "make check-crates  what crates.io gets: cargo package, cargo deny, the oldest Rust"
 	@echo "make clean         removes build/ and target/"
+
+# Cargo's profile for the packages: as they ship, but where they are only tested and shown, that of the tests of Rust, so
+# that most is compiled once; link-time optimisation takes minutes. The C library is tested as it ships.
+LEAFID_PROFILE ?= release
+C_PROFILE ?= release
+quick := test demo chaos power-cuts hosts
+$(quick): export LEAFID_PROFILE := dev
+test-%: export LEAFID_PROFILE := dev
+demo: export C_PROFILE := dev
+built = $(or $(CARGO_TARGET_DIR),target)/$(LEAFID_PROFILE:dev=debug)
+
+# Changes with the profile.
+build/profile: FORCE
+	@mkdir -p build; echo $(LEAFID_PROFILE) | cmp -s - $@ || echo $(LEAFID_PROFILE) >$@
+FORCE:
 
 -include bindings/rust/simulate.mk
 -include bindings/c/c.mk
@@ -102,6 +117,7 @@ check: tools check-version check-mutations
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@for crate in tests/no_std tests/loom tests/shuttle fuzz bench/rust bench/python/floor bench/node/floor; do \
 	    cargo fmt --manifest-path $$crate/Cargo.toml --check || exit 1; done
+	@python3 tests/bounds.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet --document-private-items
 
 docs: check

@@ -9,7 +9,7 @@
 CARGO ?= cargo
 NODE ?= node
 
-.PHONY: demo demo-browser demo-build test-examples examples-tools FORCE
+.PHONY: demo demo-browser demo-build test-examples examples-tools
 
 demo: tools demo-build python-wheel node-package server-program build/examples/orders-rust build/examples/orders-c \
     build/node/orders.mjs
@@ -25,19 +25,16 @@ test-examples: python-wheel node-package $(foreach name,quickstart segments data
 # In one call, so that the two are linked side by side.
 demo-build: c-lib
 	@echo "== building leafid for Node, and the demo's program in Rust"
-	@$(CARGO) build --release --quiet -p leafid-node -p leafid-examples --bin orders --lib
+	@$(CARGO) build --profile $(LEAFID_PROFILE) --quiet -p leafid-node -p leafid-examples --bin orders --lib
 
 examples-tools:
 	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
 	@command -v $(CC) >/dev/null || { echo "$(CC) is missing: install a C compiler (Debian: apt install gcc libc6-dev)" >&2; exit 1; }
 
-# The one whose speed is shown is built as it ships.
-build/examples/orders-rust: profile := release
-build/examples/%-rust: profile := dev
 build/examples/%-rust: FORCE | examples-tools
 	@mkdir -p $(@D)
-	@$(CARGO) build --profile $(profile) --quiet -p leafid-examples --bin $*
-	@cmp -s $(or $(CARGO_TARGET_DIR),target)/$(profile:dev=debug)/$* $@ || cp $(or $(CARGO_TARGET_DIR),target)/$(profile:dev=debug)/$* $@
+	@$(CARGO) build --profile $(LEAFID_PROFILE) --quiet -p leafid-examples --bin $*
+	@cmp -s $(built)/$* $@ || cp $(built)/$* $@
 
 # The library is looked for where it was linked: build/c may be staged anew without linking again.
 define examples_link

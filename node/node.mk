@@ -11,7 +11,6 @@ NODE ?= node
 NPM ?= npm
 
 node_test := build/node-test
-node_built := $(or $(CARGO_TARGET_DIR),target)/release
 node_typescript := 7.0.2
 
 .PHONY: node-tools node-package test-node check-node test-node-tools test-wasm-js
@@ -24,8 +23,8 @@ node-tools:
 
 node-package: node-tools wasm
 	@echo "== building leafid for Node"
-	@$(CARGO) build --release --quiet -p leafid-node
-	@$(NODE) node/tools/package.mjs build/node here=$(node_built) build/node $(node_test)
+	@$(CARGO) build --profile $(LEAFID_PROFILE) --quiet -p leafid-node
+	@$(NODE) node/tools/package.mjs build/node here=$(built) build/node $(node_test)
 
 test-node: node-package
 	@rm -rf $(node_test)/tests && cp -R node/tests $(node_test)/tests
@@ -47,7 +46,7 @@ build/node-typescript/node_modules/typescript-$(node_typescript):
 node_recipes := build/node-tools
 
 test-node-tools: node-package $(node_recipes)/installed
-	@$(NODE) node/tools/package.mjs build/node here=$(node_built) $(node_recipes)/project
+	@$(NODE) node/tools/package.mjs build/node here=$(built) $(node_recipes)/project
 	@cp -R tests/node_tools/. $(node_recipes)/project/ && rm $(node_recipes)/project/package.json
 	@mkdir -p $(node_recipes)/project/page && python3 tests/blocks.py docs/TESTING.md $(node_recipes)/project/page
 	@cd $(node_recipes)/project && LEAFID_ROOT=$(CURDIR) LEAFID_TARBALL=$$(ls $(CURDIR)/build/node/leafid-[0-9]*.tgz) \
@@ -69,7 +68,7 @@ same_tests := counter support fake-server vectors.test arguments.test waiting.te
 
 test-wasm-js: node-package $(wasm_js)/installed
 	@sh tests/debian.sh chromium:chromium python3:python3
-	@$(NODE) node/tools/package.mjs build/node here=$(node_built) $(wasm_js)/project
+	@$(NODE) node/tools/package.mjs build/node here=$(built) $(wasm_js)/project
 	@cp -R tests/wasm_js/. $(wasm_js)/project/ && rm $(wasm_js)/project/package.json
 	@mkdir -p $(wasm_js_same)/node_modules/leafid && cp $(same_tests:%=node/tests/%.mjs) $(wasm_js_same)/
 	@echo '{ "type": "module", "exports": "./index.js" }' >$(wasm_js_same)/node_modules/leafid/package.json

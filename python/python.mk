@@ -102,10 +102,10 @@ python_alone := $(if $(shell command -v flock),flock $(CURDIR)/build/python.lock
 python_target := $(abspath $(or $(CARGO_TARGET_DIR),target))
 
 # maturin must run inside python/.
-build/wheels/done: $(python_sources) $(python_tools)/done
+build/wheels/done: $(python_sources) $(python_tools)/done build/profile
 	@echo "== building leafid for Python"
 	@out=$(CURDIR)/build/wheels.$$$$; cd python && CARGO_TARGET_DIR=$(python_target) \
-	    $(python_alone) ../$(python_tools)/bin/maturin build --release --quiet \
+	    $(python_alone) ../$(python_tools)/bin/maturin build --profile $(LEAFID_PROFILE) $(if $(filter dev,$(LEAFID_PROFILE)),--strip) --quiet \
 	    --interpreter ../$(python_tools)/bin/python --out $$out && \
 	    touch $$out/done && rm -rf ../build/wheels && mv $$out ../build/wheels || { rm -rf $$out; exit 1; }
 

@@ -10,8 +10,8 @@
 #   make c-sizes                 what each part of the library costs, with and without HTTP, and whether it is within its
 #                                bound; UPDATE=1 writes the table of docs/ABI.md
 
-C_TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 C_STAGE := build/c
+c_built = $(or $(CARGO_TARGET_DIR),target)/$(C_PROFILE:dev=debug)
 C_SHARED := $(if $(filter Darwin,$(shell uname -s)),dylib,so)
 PREFIX ?= /usr/local
 LIBDIR ?= lib
@@ -21,8 +21,9 @@ LIBDIR ?= lib
 # Not `cargo build`: for a crate that is a Rust library too, cargo leaves link-time optimisation out, without a word.
 c-lib:
 	@echo "== building leafid for C"
-	@cargo rustc --release --quiet --package leafid-c $(C_FEATURES) --lib --crate-type cdylib,staticlib
-	@sh bindings/c/stage.sh $(C_TARGET_DIR)/release/libleafid_c.$(C_SHARED) $(C_TARGET_DIR)/release/libleafid_c.a $(C_STAGE)
+	@cargo rustc --profile $(C_PROFILE) --quiet --package leafid-c $(C_FEATURES) --lib --crate-type cdylib,staticlib
+	@sh bindings/c/stage.sh $(c_built)/libleafid_c.$(C_SHARED) $(c_built)/libleafid_c.a $(C_STAGE)
+	@echo $(C_PROFILE) >$(C_STAGE)/profile
 
 # Rust's own library is built anew, for size and without backtraces, and a panic ends the process. Both are features of
 # the compiler that are not stable yet; the second variable allows them in a stable release.
@@ -51,7 +52,7 @@ test-c-small:
 
 # What `make c-lib` built: so that root needs no Rust.
 install:
-	@[ -e $(C_STAGE)/lib/libleafid.a ] || $(MAKE) --no-print-directory c-lib
+	@grep -qsx $(C_PROFILE) $(C_STAGE)/profile || $(MAKE) --no-print-directory c-lib
 	@sh bindings/c/stage.sh $(C_STAGE)/lib/libleafid.$(C_SHARED) $(C_STAGE)/lib/libleafid.a "$(DESTDIR)$(PREFIX)" "$(LIBDIR)"
 
 # Writes include/leafid.h and include/leafid_core.h from their crates.

@@ -8,7 +8,7 @@ monitoring := build/monitoring
 
 test-monitoring: tools build/wheels/done node-package $(monitoring)/installed
 	@sh tests/debian.sh promtool:prometheus || echo "the tests of alert rules and the dashboard are skipped" >&2
-	@$(NODE) node/tools/package.mjs build/node here=$(node_built) $(monitoring)/project
+	@$(NODE) node/tools/package.mjs build/node here=$(built) $(monitoring)/project
 	@cp tests/monitoring/*.mjs $(monitoring)/project/
 	@$(monitoring)/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
 	@$(monitoring)/venv/bin/pytest $(python_pytest) --import-mode=prepend tests/monitoring

@@ -12,7 +12,7 @@ test-recipes: tools build/wheels/done node-package recipes-libraries
 	    mariadbd:mariadb-server postgres:postgresql redis-server:redis-server \
 	    etcd:etcd-server etcdctl:etcd-client zkServer.sh:zookeeper || \
 	    echo "tests that need them are skipped" >&2
-	@$(NODE) node/tools/package.mjs build/node here=$(node_built) $(recipes)/project
+	@$(NODE) node/tools/package.mjs build/node here=$(built) $(recipes)/project
 	@cp tests/recipes/*.mjs $(recipes)/project/
 	@python3 tests/blocks.py docs/RECIPES.md $(recipes)/project
 	@$(recipes)/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl

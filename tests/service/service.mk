@@ -7,7 +7,7 @@ service := build/service
 
 test-service: tools build/wheels/done node-package $(service)/installed
 	@$(service)/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
-	@$(NODE) node/tools/package.mjs build/node here=$(node_built) $(service)/project
+	@$(NODE) node/tools/package.mjs build/node here=$(built) $(service)/project
 	@rm -rf $(service)/project/service && cp -R examples/service $(service)/project/service
 	@cd $(service)/project && NODE=$(NODE) ../venv/bin/pytest -q -p no:cacheprovider $(CURDIR)/tests/service
 

@@ -23,9 +23,8 @@ system-tools:
 
 system-programs: c-lib build/chaos/sorter
 	@mkdir -p build/system
-	@cargo build --release --quiet -p leafid-system
-	@cmp -s $(or $(CARGO_TARGET_DIR),target)/release/leafid-system build/system/leafid-system || \
-	    cp $(or $(CARGO_TARGET_DIR),target)/release/leafid-system build/system/
+	@cargo build --profile $(LEAFID_PROFILE) --quiet -p leafid-system
+	@cmp -s $(built)/leafid-system build/system/leafid-system || cp $(built)/leafid-system build/system/
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/stall tests/system/c/stall.c
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/pretend tests/system/c/pretend.c
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/apart tests/system/c/apart.c
