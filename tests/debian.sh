@@ -9,6 +9,8 @@ done
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
   mkdir -p build
+  # One at a time: apt refuses a second one.
+  if command -v flock >/dev/null 2>&1; then exec 9>build/debian.lock && flock 9; fi
   # shellcheck disable=SC2086 # a package a word
   { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing; } \
     >build/debian.log 2>&1 && exit 0
