@@ -21,7 +21,7 @@ test('ids ascend through all methods', t => {
   const ids = [...first, ...flake.fill(new BigUint64Array(9)), flake.next()]
   assert.ok(ascending(ids))
   for (const id of ids) assert.equal(decode(id, flake.layout).workerId, 3)
-  assert.ok(Math.abs(decode(flake.next()).timestampMs - Date.now()) < 1000)
+  assert.ok(Math.abs(decode(flake.next()).timestampMs - Date.now()) < 30_000)
 })
 
 test('a snowflake is iterated until the loop ends, or a call fails', t => {

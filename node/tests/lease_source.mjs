@@ -5,6 +5,12 @@ import { decode } from 'leafid'
 
 export const sleep = ms => new Promise(done => setTimeout(done, ms))
 
+/** How long most spans last: a machine may stall for half of it, until they are renewed late. */
+export const SPAN = 3000
+
+/** Far longer than anything takes on a busy machine: only what never comes lasts so long. */
+export const HANG = 45_000
+
 export class LeaseSource {
   #rows
   #tokens = 0
@@ -14,7 +20,7 @@ export class LeaseSource {
   calls = []
 
   /** `ids`: the worker ids it gives; `spanMs`: how long each time; `once`: each only once, so that a loss shows. */
-  constructor({ ids = [3, 4, 5, 6], spanMs = 300, once = false } = {}) {
+  constructor({ ids = [3, 4, 5, 6], spanMs = SPAN, once = false } = {}) {
     this.once = once
     this.#rows = new Map(ids.map(id => [id, { untilMs: 0, token: null }]))
     this.spanMs = spanMs

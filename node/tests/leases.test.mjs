@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LeafidError, Snowflake, decode } from 'leafid'
-import { LeaseSource, SlowLeaseSource, run, sleep } from './lease_source.mjs'
+import { until } from './counter.mjs'
+import { HANG, LeaseSource, SPAN, SlowLeaseSource, run, sleep } from './lease_source.mjs'
 import { elsewhere, space } from './support.mjs'
 
 const timeout = 60_000
@@ -15,27 +16,27 @@ const ascending = ids => ids.every((id, i) => i === 0 || ids[i - 1] < id)
 const recovered = ids => ids.length > 0 && decode(ids.at(-1)).workerId !== decode(ids[0]).workerId
 
 test('a lease is renewed while it is used, by a lease source with or without promises', { timeout }, async () => {
-  for (const leaseSource of [new LeaseSource(), new SlowLeaseSource()]) {
+  await Promise.all([new LeaseSource(), new SlowLeaseSource()].map(async leaseSource => {
     const options = { ...space(), worker: leaseSource }
     const flake = await Snowflake.open(options)
     const other = new Snowflake(options)
-    const { ids, codes } = await run(flake, 1000)
+    const { ids, codes } = await run(flake, HANG, () => leaseSource.called('renew').length >= 2)
     ids.push(other.next())
     assert.deepEqual([...codes], [])
-    assert.ok(leaseSource.called('renew').length >= 3)
+    assert.ok(leaseSource.called('renew').length >= 2)
     const stats = flake.stats()
     assert.deepEqual([stats.claims, stats.handles, stats.renewalFailures, stats.lastError], [1, 2, 0, null])
     assert.ok(stats.leaseUntilMs > Date.now() && stats.reservedUntilMs <= stats.leaseUntilMs)
     flake.close()
     assert.equal(leaseSource.called('release').length, 0)
     other.close()
-    await sleep(20)
+    await until('the release', () => leaseSource.called('release').length > 0)
     const [[lease, untilMs]] = leaseSource.called('release')
     assert.ok(ids.every(id => decode(id).timestampMs < untilMs))
     assert.equal(lease.token, `t${leaseSource.spans.length}`, 'the last token')
     leaseSource.assertGave(ids)
     assert.ok(ascending(ids))
-  }
+  }))
 })
 
 test('a release that opens the same options again gets a generator of its own', { timeout }, async () => {
@@ -62,8 +63,8 @@ test('a release that opens the same options again gets a generator of its own', 
 
 test('the time of a lease counts from when it was asked for', { timeout }, async () => {
   const claim = async request => {
-    await sleep(300)
-    return { workerId: 3, fromMs: request.nowMs, untilMs: request.nowMs + 60_000, leaseMs: 1000 }
+    await sleep(2000)
+    return { workerId: 3, fromMs: request.nowMs, untilMs: request.nowMs + 60_000, leaseMs: 6000 }
   }
   let renewed
   const renew = lease => {
@@ -71,23 +72,25 @@ test('the time of a lease counts from when it was asked for', { timeout }, async
     return lease.untilMs
   }
   const before = performance.now()
-  const flake = await Snowflake.open({ ...space(), worker: { claim, renew, release: () => {} } })
-  await run(flake, 5000, () => renewed !== undefined)
-  assert.equal(renewed.lease.leaseMs, 1000, 'as it was answered')
-  // Half of it from when the claim was asked for: 300 ms later, had it counted from the answer.
+  const flake = await Snowflake.open({ ...space(), worker: { claim, renew, release: () => {} }, timeoutMs: HANG })
+  await run(flake, HANG, () => renewed !== undefined)
+  assert.equal(renewed.lease.leaseMs, 6000, 'as it was answered')
+  // Half of it from when the claim was asked for: 2 s later, had it counted from the answer.
   const after = renewed.at - before
-  assert.ok(after >= 450 && after < 780, `renewed after ${after} ms`)
+  assert.ok(after >= 2900 && after < 4900, `renewed after ${after} ms`)
   flake.close()
 })
 
 test('two hosts with one lease source never have the same id', { timeout }, async () => {
-  const leaseSource = new SlowLeaseSource({ ids: [1, 2], spanMs: 250 })
+  const leaseSource = new SlowLeaseSource({ ids: [1, 2] })
   const { name } = space()
   const ids = []
   for (let round = 0; round < 3; round++) {
     const flakes = await Promise.all([elsewhere(), elsewhere()].map(host => Snowflake.open({ name, ...host, worker: leaseSource })))
-    for (const flake of flakes) ids.push(...(await run(flake, 150)).ids)
+    for (const flake of flakes) ids.push(...(await run(flake, HANG, ids => ids.length > 100)).ids)
     for (const flake of flakes) flake.close()
+    await until('the releases', () => leaseSource.called('release').length === 2 * (round + 1))
+    // The answer comes after the call.
     await sleep(20)
   }
   leaseSource.assertGave(ids)
@@ -117,13 +120,14 @@ test('a renewal that misbehaves is a failure: the span is used to its end, then 
 })
 
 async function lied(what, lie) {
-  const leaseSource = new LeaseSource({ spanMs: 1000, once: true })
+  const leaseSource = new LeaseSource({ once: true })
   leaseSource.renew = lie
   const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 100 })
-  const { ids, codes } = await run(flake, 8000, recovered)
+  const { ids, codes } = await run(flake, HANG, recovered)
   assert.ok(recovered(ids), `${what}: not recovered, ${flake.stats().lastError}`)
-  const [first, { timestampMs }] = [leaseSource.spans[0], decode(ids.findLast(id => decode(id).workerId === decode(ids[0]).workerId))]
-  assert.ok(timestampMs > first.fromMs + 550, `${what}: the span was given up early`)
+  const first = leaseSource.spans[0]
+  const { timestampMs } = decode(ids.find(id => decode(id).workerId !== decode(ids[0]).workerId))
+  assert.ok(timestampMs > first.fromMs + SPAN * 0.6, `${what}: the span was given up early`)
   leaseSource.assertGave(ids)
   assert.ok(ascending(ids), what)
   // On a busy machine the second lease, whose renewals fail too, may have ended as well; its claim may be under way.
@@ -143,18 +147,18 @@ test('null, or a LeafidError worker_lost, is a loss: another id is claimed at on
     },
     () => Promise.reject(new LeafidError(LOST, 'taken away')),
   ]
-  for (const loss of losses) {
-    const leaseSource = new LeaseSource({ spanMs: 1500, once: true })
+  await Promise.all(losses.map(async loss => {
+    const leaseSource = new LeaseSource({ spanMs: 2 * SPAN, once: true })
     leaseSource.renew = loss
     const flake = new Snowflake({ ...space(), worker: leaseSource })
-    const { ids } = await run(flake, 5000, recovered)
+    const { ids } = await run(flake, HANG, recovered)
     assert.ok(recovered(ids))
     assert.ok(Date.now() < leaseSource.spans[0].untilMs, 'it did not wait for the span to end')
     assert.equal(flake.workerId, decode(ids.at(-1)).workerId)
     leaseSource.assertGave(ids)
     assert.ok(ascending(ids))
     flake.close()
-  }
+  }))
 })
 
 test('options are named as here, but not in what the user says', { timeout }, async () => {
@@ -166,7 +170,7 @@ test('options are named as here, but not in what the user says', { timeout }, as
     const leaseSource = new LeaseSource({ spanMs: 4000 })
     leaseSource.renew = renew
     const flake = new Snowflake({ ...space(), worker: leaseSource })
-    await run(flake, 8000, () => flake.stats().lastError)
+    await run(flake, HANG, () => flake.stats().lastError)
     assert.ok(flake.stats().lastError.startsWith(text), flake.stats().lastError)
     flake.close()
   }
@@ -175,13 +179,13 @@ test('options are named as here, but not in what the user says', { timeout }, as
 test('the peers are asked again before another id is claimed', { timeout }, async () => {
   const answers = [() => [], async () => [], () => Promise.reject(new Error('away'))]
   for (const answer of answers) {
-    const leaseSource = new LeaseSource({ spanMs: 1500, once: true })
+    const leaseSource = new LeaseSource({ once: true })
     leaseSource.renew = () => null
     let asked = 0
     const peerTimes = () => ++asked && answer()
     const flake = await Snowflake.open({ ...space(), worker: leaseSource, peerTimes })
     assert.equal(asked, 1)
-    const { ids } = await run(flake, 5000, recovered)
+    const { ids } = await run(flake, HANG, recovered)
     assert.ok(recovered(ids), flake.stats().lastError)
     assert.equal(asked, 2)
     flake.close()
@@ -189,40 +193,40 @@ test('the peers are asked again before another id is claimed', { timeout }, asyn
 })
 
 test('an error of some renewals is bridged', { timeout }, async () => {
-  const leaseSource = new SlowLeaseSource({ spanMs: 1500 })
+  const leaseSource = new SlowLeaseSource({ spanMs: 2 * SPAN })
   const renew = leaseSource.renew.bind(leaseSource)
   let failures = 2
   leaseSource.renew = (...given) => (failures-- > 0 ? Promise.reject(new Error('database away')) : renew(...given))
   const flake = await Snowflake.open({ ...space(), worker: leaseSource })
-  const { ids, codes } = await run(flake, 8000, () => leaseSource.called('renew').length > 0)
+  const { ids, codes } = await run(flake, HANG, () => leaseSource.called('renew').length > 0)
   const stats = flake.stats()
   assert.ok(failures < 0)
   assert.deepEqual([...codes], [])
   assert.deepEqual([stats.claims, stats.renewalFailures], [1, 2])
   flake.close()
-  await sleep(20)
+  await until('the release', () => leaseSource.called('release').length > 0)
   leaseSource.assertGave(ids)
 })
 
 test('nothing free after a loss is worker_lost, and tried again by itself', { timeout }, async () => {
-  const leaseSource = new LeaseSource({ ids: [1, 2], spanMs: 300, once: true })
+  const leaseSource = new LeaseSource({ ids: [1, 2], once: true })
   leaseSource.renew = () => null
   const claim = leaseSource.claim.bind(leaseSource)
   let full = true
   leaseSource.claim = request => (request.previous !== null && full ? null : claim(request))
   const flake = new Snowflake({ ...space(), worker: leaseSource })
-  const { codes, ids } = await run(flake, 5000, (_, codes) => codes.has(LOST))
+  const { codes, ids } = await run(flake, HANG, (_, codes) => codes.has(LOST))
   assert.match(codes.get(LOST)?.message, /was lost, and no other could be claimed: .*no free worker id/)
   assert.equal(codes.get(LOST).retry, true)
   full = false
-  const later = await run(flake, 12_000, ids => ids.length > 0)
+  const later = await run(flake, HANG, ids => ids.length > 0)
   assert.equal(later.ids.length > 0, true, 'it did not recover')
   leaseSource.assertGave([...ids, ...later.ids])
   flake.close()
 })
 
 test('a claim after a loss that hangs is made again; what it brings late goes back', { timeout }, async () => {
-  const leaseSource = new LeaseSource({ spanMs: 300, once: true })
+  const leaseSource = new LeaseSource({ once: true })
   leaseSource.renew = () => null
   const claim = leaseSource.claim.bind(leaseSource)
   const late = []
@@ -231,12 +235,11 @@ test('a claim after a loss that hangs is made again; what it brings late goes ba
       ? claim(request)
       : new Promise(done => late.push(() => done(claim(request))))
   const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 100 })
-  const { ids } = await run(flake, 8000, recovered)
+  const { ids } = await run(flake, HANG, recovered)
   assert.ok(recovered(ids))
   const before = leaseSource.called('release').length
   late[0]()
-  await sleep(10)
-  assert.equal(leaseSource.called('release').length, before + 1)
+  await until('its release', () => leaseSource.called('release').length === before + 1)
   leaseSource.assertGave(ids)
   flake.close()
 })
@@ -246,20 +249,16 @@ test('an event loop that is busy for longer than a span: would_block, then it go
   const flake = new Snowflake({ ...space(), worker: leaseSource })
   const ids = []
   const codes = new Set()
-  let longest = 0
   for (const end = Date.now() + 700; Date.now() < end; ) {
-    const before = performance.now()
     try {
       ids.push(flake.next())
     } catch (error) {
       codes.add(error.code)
     }
-    longest = Math.max(longest, performance.now() - before)
   }
   assert.equal(leaseSource.called('renew').length, 0, 'no code of the user runs inside next')
   assert.ok(codes.has(WOULD_BLOCK), [...codes].join())
-  assert.ok(longest < 1500, `a call took ${longest} ms`)
-  const later = await run(flake, 5000, ids => ids.length > 50)
+  const later = await run(flake, HANG, ids => ids.length > 50)
   assert.ok(later.ids.length > 50, [...later.codes.values()].join())
   leaseSource.assertGave([...ids, ...later.ids])
   assert.ok(ascending([...ids, ...later.ids]))

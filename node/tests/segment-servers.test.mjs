@@ -87,17 +87,15 @@ test('segments over HTTP, with what a server gets wrong', { timeout }, async t =
 
 test('a slow server keeps nobody waiting on this thread; nextSync is would_block', { timeout }, async t => {
   const { url, tell } = await fakeServer(t)
-  await tell({ do: 'fault', fault: { delay_ms: 150 } })
-  const ids = new Segments(url, { ...alone(), protocol: 'range' })
+  await tell({ do: 'fault', fault: { delay_ms: 1000 } })
+  const ids = new Segments(url, { ...alone(), protocol: 'range', timeoutMs: 60_000, requestTimeoutMs: 30_000 })
   const order = ids.tag('order')
-  const begun = performance.now()
   assert.throws(order.nextSync, { code: 'ERR_LEAFID_WOULD_BLOCK', retry: true })
-  assert.ok(performance.now() - begun < 100)
   assert.equal(order.tryNext(), undefined)
   let turns = 0
   const timer = setInterval(() => turns++, 5)
+  t.after(() => clearInterval(timer))
   assert.equal(await order.next(), 1n)
-  clearInterval(timer)
   assert.ok(turns > 5, `${turns} turns of the event loop`)
   ids.close()
 })

@@ -23,7 +23,7 @@ function worker(options, program) {
 
 /** The handles of `flake`'s generator once there are this many; workers end a moment after they say so. */
 async function handles(flake, wanted) {
-  for (const end = Date.now() + 5000; flake.stats().handles !== wanted && Date.now() < end; ) {
+  for (const end = Date.now() + 30_000; flake.stats().handles !== wanted && Date.now() < end; ) {
     await new Promise(done => setTimeout(done, 5))
   }
   return flake.stats().handles

@@ -72,9 +72,9 @@ class Program:
         begun = time.monotonic()
         self.process.send_signal(signal.SIGINT)
         assert self.line() == "interrupted"
-        assert time.monotonic() - begun < 1
         self.end()
-        assert time.monotonic() - begun < 10
+        # What it waits for lasts at least as long.
+        assert time.monotonic() - begun < 25
 
     def kill(self):
         """Ends it by SIGKILL. What it started may continue, and have its pipes open."""
@@ -128,7 +128,7 @@ def run(start):
 def settled():
     """Afterwards waits for calls of sources that no caller waits for any more: they may log."""
     yield
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while any(name.startswith(("leafid-call", "leafid-log")) for name in threads()) and time.monotonic() < end:
         time.sleep(0.01)
 
@@ -235,7 +235,7 @@ def wait():
     """Waits until something is so, for ten seconds."""
 
     def wait(until, what=""):
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while not until():
             assert time.monotonic() < end, what
             time.sleep(0.001)

@@ -158,7 +158,7 @@ def test_a_wait_beyond_the_timeout_is_an_error(space):
         with pytest.raises(leafid.WouldBlockError, match=r"timeout_ms \(700\)"):
             flake.next()
             flake.next()
-        assert time.monotonic() - begun < 10
+        assert time.monotonic() - begun < 50
 
 
 def test_it_cannot_be_pickled_copied_subclassed_or_set(flake):

@@ -184,7 +184,7 @@ def refused():
 begun = time.monotonic()
 waiting = [spawn(refused) for _ in range(100)]
 assert all("it is down" in value(one) for one in waiting)
-assert time.monotonic() - begun < 5
+assert time.monotonic() - begun < 60
 """)
 
 

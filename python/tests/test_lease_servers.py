@@ -10,8 +10,8 @@ import pytest
 
 import leafid
 
-# Two or three renewals a second.
-SHORT = ("--lease-ms", "800", "--threshold-ms", "400")
+# Renewed after half of it: a machine may stall for as long.
+SHORT = ("--lease-ms", "3000", "--threshold-ms", "400")
 
 
 def ids_for(flake, seconds):
@@ -38,7 +38,10 @@ def dead():
 def test_ids_of_a_leased_worker_id(space, fake_server):
     server = fake_server(*SHORT)
     with leafid.Snowflake(server.url, **space) as flake, leafid.Snowflake([server.url], **space) as same:
-        ids = [flake.next(), *same.take(100), *ids_for(flake, 1.2)]
+        ids, end = [flake.next(), *same.take(100)], time.monotonic() + 60
+        while next(iter(held(server).values()))["renewals"] < 2:
+            assert time.monotonic() < end
+            ids += ids_for(flake, 0.05)
         (lease,) = held(server).values()
         stats = flake.stats()
         assert (stats.claims, stats.handles, stats.renewal_failures) == (1, 2, 0), stats
@@ -99,7 +102,7 @@ def test_a_server_that_does_not_answer(space, server, action, request_ms, connec
     begun = time.monotonic()
     with pytest.raises(leafid.WorkerLostError, match=f"{server.url}.*{raise_it}"):
         leafid.Snowflake(server.url, **space, **times)
-    assert time.monotonic() - begun < 20
+    assert time.monotonic() - begun < 45
 
 
 def test_options_that_mean_nothing_without_a_url(space):
@@ -110,7 +113,7 @@ def test_options_that_mean_nothing_without_a_url(space):
 
 
 def test_other_threads_run_while_it_opens(space, server):
-    server.do(do="fault", fault={"delay_ms": 400}, tag="claim")
+    server.do(do="fault", fault={"delay_ms": 1000}, tag="claim")
     opened = []
     thread = threading.Thread(target=lambda: opened.append(leafid.Snowflake(server.url, **space)))
     thread.start()
@@ -168,7 +171,7 @@ say(process.exitcode)
 """,
     "while it renews": """
 import time
-end = time.monotonic() + 1.5
+end = time.monotonic() + 3.5
 while time.monotonic() < end:
     flake.next()
     if os.fork() == 0:
@@ -213,7 +216,7 @@ import threading, time
 threading.Thread(target=lambda: leafid.Snowflake(**options), daemon=True).start()
 time.sleep(0.3)
 """,
-    "renew": "import time\nflake = leafid.Snowflake(**options)\nflake.next()\ntime.sleep(0.7)\n",
+    "renew": "import time\nflake = leafid.Snowflake(**options)\nflake.next()\ntime.sleep(2)\n",
     "release": "flake = leafid.Snowflake(**options)\nflake.next()\n",
 }
 
@@ -227,12 +230,12 @@ def test_the_interpreter_ends_while_a_request_is_under_way(fake_server, start, a
     server = fake_server(*SHORT)
     server.do(do="fault", fault={"hang": True}, tag=action)
     begun = time.monotonic()
-    prelude = "options = dict(space, timeout_ms=30_000, request_timeout_ms=30_000)\n"
+    prelude = "options = dict(space, timeout_ms=120_000, request_timeout_ms=120_000)\n"
     program = start(prelude + UNDER_WAY[action], worker=server.url)
-    out, _ = program.process.communicate(timeout=30)
+    out, _ = program.process.communicate(timeout=90)
     assert (program.process.returncode, out) == (0, "")
     assert action in [request["tag"] for request in server.do(do="report")["requests"]]
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 60
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ messages = []
 logger.addHandler(Collect())
 logger.setLevel(logging.INFO)
 def arrived(count):
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while len(messages) < count and time.monotonic() < end:
         time.sleep(0.001)
     return messages
@@ -42,7 +42,7 @@ class Collect(logging.Handler):
 
     def arrived(self, count):
         """The records once there are this many."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while len(self.records) < count and time.monotonic() < end:
             time.sleep(0.001)
         return self.records
@@ -218,7 +218,7 @@ say("done")
 def test_a_fork_while_a_handler_lasts(run):
     said = run(COLLECT + """
 import warnings
-logger.addFilter(lambda record: time.sleep(1) or True)
+logger.addFilter(lambda record: time.sleep(5) or True)
 flake = leafid.Snowflake(7, **space)
 begun = time.monotonic()
 with warnings.catch_warnings():
@@ -226,10 +226,10 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     child = os.fork()
 if child == 0:
-    time.sleep(1.2)
+    time.sleep(6)
     assert messages == [], "its parent's"
     os._exit(0)
-assert time.monotonic() - begun < 0.9, "it waits, but not for the handler"
+assert time.monotonic() - begun < 4.5, "it waits, but not for the handler"
 assert os.waitpid(child, 0)[1] == 0
 assert len(arrived(1)) == 1
 say("done")
@@ -245,7 +245,7 @@ flakes = [leafid.Snowflake(worker, **space) for worker in range(5)]
     assert [f"worker id {worker} " in line for worker, line in enumerate(said.splitlines())] == [True] * 5
 
 
-@pytest.mark.parametrize("last", ["time.sleep(5)", "any(False for _ in range(2 ** 40))"])
+@pytest.mark.parametrize("last", ["time.sleep(60)", "any(False for _ in range(2 ** 40))"])
 def test_the_end_does_not_wait_for_a_handler_that_lasts(start, last):
     program = start(COLLECT + f"""
 def lasts(record):
@@ -255,6 +255,6 @@ flake = leafid.Snowflake(7, **space)
 time.sleep(0.1)
 """)
     begun = time.monotonic()
-    out, err = program.process.communicate(timeout=30)
+    out, err = program.process.communicate(timeout=90)
     assert program.process.returncode == 0, (program.process.returncode, err)
-    assert time.monotonic() - begun < 4.5
+    assert time.monotonic() - begun < 45

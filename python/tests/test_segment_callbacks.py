@@ -120,12 +120,12 @@ def test_one_that_asks_its_own_tag(opened, call):
     def fetch(tag, step):
         return call(order), 500
 
-    order = opened(fetch, timeout_ms=500).tag("order")
+    order = opened(fetch, timeout_ms=60_000).tag("order")
     begun = time.monotonic()
     with pytest.raises(leafid.SegmentUnavailableError, match='"order" asks for an id of that tag') as error:
         order.next()
     assert isinstance(error.value.__cause__, leafid.SegmentUnavailableError)
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 30
 
 
 def test_one_that_does_not_take_its_arguments_is_the_users_error(opened):
@@ -146,7 +146,7 @@ def test_one_that_has_another_thread_ask_its_own_tag(opened):
     order = opened(fetch).tag("order")
     with pytest.raises(leafid.SegmentUnavailableError, match="has not answered for"):
         order.next(timeout_ms=100)
-    assert order.next(timeout_ms=5000) == 1
+    assert order.next(timeout_ms=60_000) == 1
 
 
 def test_two_tags_that_ask_each_other(opened):
@@ -189,7 +189,7 @@ def test_a_slow_one_delays_no_other_tag_and_no_snowflake(opened, space):
         assert ids.tag("order").next() > 1000
         time.sleep(0.01)
     let_go.set()
-    assert ids.tag("slow").next(timeout_ms=5000) == 1
+    assert ids.tag("slow").next(timeout_ms=60_000) == 1
     flake.close()
 
 

@@ -147,10 +147,10 @@ def test_the_interpreter_ends_while_a_fetch_is_under_way(start, asks, busy):
     begun = time.monotonic()
     fetch = f"def fetch(tag, step):\n    say('under way')\n    {BUSY[busy]}\n"
     program = start(QUIET + LATE + fetch + ASKS[asks] + "\ntime.sleep(0.2)\n")
-    out, err = program.process.communicate(timeout=20)
+    out, err = program.process.communicate(timeout=90)
     assert (program.process.returncode, err) == (0, ""), (program.process.returncode, err)
     assert "under way" in out
-    assert time.monotonic() - begun < 12
+    assert time.monotonic() - begun < 60
 
 
 def test_the_interpreter_ends_while_an_async_fetch_is_under_way(start):
@@ -166,9 +166,9 @@ time.sleep(0.3)
 """
     )
     begun = time.monotonic()
-    out, err = program.process.communicate(timeout=20)
+    out, err = program.process.communicate(timeout=90)
     assert (program.process.returncode, err, out) == (0, "", "under way\n")
-    assert time.monotonic() - begun < 12
+    assert time.monotonic() - begun < 60
 
 
 def test_the_interpreter_ends_while_a_server_is_asked(start):
@@ -178,16 +178,16 @@ def test_the_interpreter_ends_while_a_server_is_asked(start):
 import socket
 silent = socket.create_server(("127.0.0.1", 0))
 url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-ids = leafid.Segments(url, protocol="range", prewarm=["order"], request_timeout_ms=30_000, timeout_ms=40_000, **space)
+ids = leafid.Segments(url, protocol="range", prewarm=["order"], request_timeout_ms=120_000, timeout_ms=120_000, **space)
 connection, _ = silent.accept()
 say("under way" if connection.recv(10) else "closed")
 connection.detach(), silent.detach()
 """
     )
     begun = time.monotonic()
-    out, err = program.process.communicate(timeout=20)
+    out, err = program.process.communicate(timeout=90)
     assert (program.process.returncode, err, out) == (0, "", "under way\n")
-    assert time.monotonic() - begun < 8
+    assert time.monotonic() - begun < 60
 
 
 ENDS = {
@@ -234,7 +234,7 @@ loop.run_forever()
 say("left")
 """
     )
-    out, err = program.process.communicate(timeout=20)
+    out, err = program.process.communicate(timeout=90)
     assert program.process.returncode == 0 and out == "left\n"
     assert "Fatal" not in err and "panic" not in err, err
 

@@ -133,7 +133,7 @@ def test_pickle_and_copy_are_refused(order, counter, space):
 
 
 def test_close_ends_tags_and_wakes_who_waits(space, make_counter, wait):
-    slow = make_counter(delay_s=0.5)
+    slow = make_counter(delay_s=3)
     ids = leafid.Segments(fetch=slow.fetch, **space)
     order, errors = ids.tag("order"), []
     waiter = threading.Thread(target=lambda: errors.append(pytest.raises(leafid.ClosedError, order.next)))
@@ -141,8 +141,8 @@ def test_close_ends_tags_and_wakes_who_waits(space, make_counter, wait):
     wait(lambda: order.stats().waiting == 1)
     begun = time.monotonic()
     ids.close()
-    waiter.join(5)
-    assert errors and time.monotonic() - begun < 0.4
+    waiter.join(60)
+    assert errors and time.monotonic() - begun < 2.5
     ids.close()
     for call in (order.next, ids.stats, lambda: order.take(1), lambda: ids.tag("user")):
         with pytest.raises(leafid.ClosedError):

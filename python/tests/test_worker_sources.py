@@ -119,13 +119,13 @@ def test_one_that_hangs_is_given_up_after_timeout_ms(space):
     let_go = threading.Event()
 
     def claim(name, previous):
-        let_go.wait(30)
+        let_go.wait(60)
         return 7
 
     begun = time.monotonic()
     with pytest.raises(leafid.WorkerLostError, match=r"did not answer within timeout_ms \(200\)"):
         leafid.Snowflake(claim, **space, timeout_ms=200)
-    assert 0.2 <= time.monotonic() - begun < 2
+    assert 0.2 <= time.monotonic() - begun < 30
     let_go.set()
 
 
@@ -191,19 +191,19 @@ def test_one_that_asks_the_generator_that_waits_for_it(space):
     begun = time.monotonic()
 
     def opens(name, previous):
-        return leafid.Snowflake(opens, **space).worker_id
+        return leafid.Snowflake(opens, **space, timeout_ms=60_000).worker_id
 
     def asks(name, previous):
         return leafid.decode(lazy.next()).worker_id
 
     with pytest.raises(leafid.WorkerLostError, match="asks the generator that waits for it") as error:
-        leafid.Snowflake(opens, **space)
+        leafid.Snowflake(opens, **space, timeout_ms=60_000)
     assert isinstance(error.value.__cause__, leafid.WorkerLostError)
-    lazy = leafid.Snowflake(asks, **space, lazy=True)
+    lazy = leafid.Snowflake(asks, **space, lazy=True, timeout_ms=60_000)
     with pytest.raises(leafid.WorkerLostError, match="asks the generator that waits for it"):
         lazy.next()
     lazy.close()
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 30
 
 
 def test_one_that_has_another_thread_ask_gives_up(space):

@@ -40,7 +40,7 @@
 /* That it comes to be so, within ten seconds. */
 #define EVENTUALLY(condition) \
     do { \
-        for (int left = 1000; left > 0 && !(condition); left--) pause_ms(10); \
+        for (int left = 6000; left > 0 && !(condition); left--) pause_ms(10); \
         CHECK(condition); \
     } while (0)
 

@@ -29,7 +29,7 @@ static void end(struct lease_source *source, leafid_snowflake *flake, struct ids
 
 /* Whoever asks meanwhile gets an id, or worker_lost. */
 static void until_another_id(leafid_snowflake *flake, int64_t before, struct ids *ids) {
-    for (int64_t end = now_ms() + 10000; now_ms() < end;) {
+    for (int64_t end = now_ms() + 60000; now_ms() < end;) {
         leafid_status status = make_ids(flake, 20, ids);
         if (status != LEAFID_OK && !CHECK_STATUS(status, LEAFID_WORKER_LOST)) return;
         if (ids->count && (ids->items[ids->count - 1] >> 12 & 1023) != before) return;
@@ -38,7 +38,7 @@ static void until_another_id(leafid_snowflake *flake, int64_t before, struct ids
 }
 
 static void lost_and_recovered(void) {
-    struct lease_source *source = lease_source_new(800, 0);
+    struct lease_source *source = lease_source_new(3000, 0);
     leafid_snowflake *flake = open_briefly(source, 2000);
     struct ids ids = {0};
     leafid_snowflake_stats_t stats;
@@ -86,7 +86,7 @@ static void renewals_that_are_none(void) {
         /* Until the lease is over: then it says what became of the next claim. */
         bool said = false;
         leafid_status status = LEAFID_OK;
-        for (int64_t end = now_ms() + 10000; status == LEAFID_OK && now_ms() < end;) {
+        for (int64_t end = now_ms() + 60000; status == LEAFID_OK && now_ms() < end;) {
             status = make_ids(flake, 20, &ids);
             CHECK_STATUS(leafid_snowflake_last_error(flake, text, sizeof text, NULL), LEAFID_OK);
             said = said || strstr(text, spoilt[i].says) != NULL;

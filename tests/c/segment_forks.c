@@ -131,7 +131,7 @@ static void while_a_call_waits(void) {
             leafid_segments_free(segments);
             exit(0);
         }
-        CHECK(now_ms() - begun < 1000);
+        CHECK(now_ms() - begun < 30000);
         reap(child);
         atomic_store(&counter->hangs, false);
         pthread_join(waiter, NULL);

@@ -122,7 +122,7 @@ static void close_wakes(void) {
     int64_t begun = now_ms();
     CHECK_STATUS(leafid_segments_close(segments), LEAFID_OK);
     CHECK_NUMBER((int64_t)join(LEAFID_CLOSED), 0);
-    CHECK(now_ms() - begun < 3000);
+    CHECK(now_ms() - begun < 30000);
     CHECK_STATUS(leafid_segments_close(segments), LEAFID_OK);
     leafid_tag_free(tag);
     leafid_segments_free(segments);
@@ -221,7 +221,7 @@ static void exit_in_a_fetch(void) {
         }
         CHECK(waitpid(child, &status, 0) == child);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
-        CHECK(now_ms() - begun < 5000);
+        CHECK(now_ms() - begun < 30000);
         CHECK_NUMBER(atomic_load(&counter->calls), 1);
         leafid_segments_options_free(options);
         /* The child's copy is still inside. */

@@ -134,7 +134,7 @@ static void callback_in_clones(void) {
 /* Children come while a renewal of their parent's is under way: it is not theirs, and none of them hangs. */
 static void forks_beside_calls(void) {
     enum { CHILDREN = 20, EACH = 20 };
-    struct lease_source *source = lease_source_new(300, 0);
+    struct lease_source *source = lease_source_new(60000, 300);
     struct ids ids = {0};
     leafid_snowflake *flake;
     int64_t *childs = mmap(NULL, CHILDREN * EACH * sizeof *childs, PROT_READ | PROT_WRITE,
@@ -143,7 +143,7 @@ static void forks_beside_calls(void) {
     atomic_store(&source->slow_ms, 60);
     REQUIRE_OK(lease_source_open(source, &flake));
     for (int i = 0; i < CHILDREN; i++) {
-        for (int64_t end = now_ms() + 2000; atomic_load(&source->inside) == 0 && now_ms() < end;) {
+        for (int64_t end = now_ms() + 60000; atomic_load(&source->inside) == 0 && now_ms() < end;) {
             REQUIRE_OK(make_ids(flake, 2, &ids));
         }
         fflush(NULL);
@@ -178,7 +178,7 @@ static void forks_beside_calls(void) {
 }
 
 static void leases_in_a_child(void) {
-    struct lease_source *source = lease_source_new(800, 0);
+    struct lease_source *source = lease_source_new(3000, 0);
     leafid_snowflake *flake;
     struct ids ids = {0};
     int64_t childs[8];

@@ -52,7 +52,7 @@ fn first_use_by_many_threads() {
     // A thread names itself once it runs.
     let begun = Instant::now();
     while named() != 1 {
-        assert!(begun.elapsed() < Duration::from_secs(2), "{} background threads", named());
+        assert!(begun.elapsed() < Duration::from_secs(60), "{} background threads", named());
         std::thread::sleep(Duration::from_millis(1));
     }
     println!("RENEWED BY leafid");

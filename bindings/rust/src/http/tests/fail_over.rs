@@ -1,7 +1,8 @@
 //! Tests of several servers: the first is preferred, and one that fails backs off.
 
 use super::connections::hanging_address;
-use super::fake_server::{FakeServer, Reaction, Seen, brisk, fetch, http, source};
+use super::fake_server::{FakeServer, Reaction, Seen, fetch, http, options, source};
+use crate::http::{HttpOptions, ServerPool};
 use crate::segments::FetchRequest;
 use crate::segments::source::dialects;
 use leafid_core::Code;
@@ -79,20 +80,22 @@ fn wrong_answers_fail_over_and_definite_ones_do_not() {
 #[test]
 fn one_that_is_dead_or_slow_costs_one_connect_timeout_once() {
     let (dead, _full) = hanging_address();
-    let slow = FakeServer::new(|_| Reaction::Late(Duration::from_secs(3), Vec::new()));
-    let bound_ms = 300;
+    let slow = FakeServer::new(|_| Reaction::Late(Duration::from_secs(9), Vec::new()));
+    let bound_ms = 3_000;
     for first in [format!("http://{dead}"), slow.url()] {
         let (second, third) = (FakeServer::right(), FakeServer::right());
-        let source = brisk(&[first, second.url(), third.url()]);
+        let connect_timeout = Duration::from_millis(bound_ms as u64);
+        let servers = [first, second.url(), third.url()];
+        let source = ServerPool::new(HttpOptions { connect_timeout, ..options(&servers) }).unwrap();
         let begun = Instant::now();
         fetch(&source, "order").unwrap();
         let took = begun.elapsed().as_millis();
-        assert!((bound_ms - 10..bound_ms + 400).contains(&took), "{took}");
+        assert!((bound_ms - 10..2 * bound_ms - 10).contains(&took), "{took}");
         let begun = Instant::now();
         while begun.elapsed() < REST / 2 {
             fetch(&source, "order").unwrap();
         }
-        assert!(begun.elapsed() < Duration::from_millis(290), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_millis(2_990), "{:?}", begun.elapsed());
     }
 }
 
@@ -110,7 +113,7 @@ fn while_all_rest_nobody_is_asked() {
     }
     for server in [&first, &second] {
         let at: Vec<Instant> = server.seen().iter().map(|seen| seen.at).collect();
-        assert!((2..=4).contains(&at.len()), "{}", at.len());
+        assert!(at.len() >= 2, "{}", at.len());
         assert!(at.windows(2).all(|pair| pair[1] - pair[0] >= REST));
     }
     failing.store(false, SeqCst);
@@ -118,7 +121,7 @@ fn while_all_rest_nobody_is_asked() {
     while fetch(&source, "order").is_err() {
         // The first may end its back-off before the second does, and is still down.
         std::thread::sleep(Duration::from_millis(source.back_off_ms(false).unwrap_or(1) as u64));
-        assert!(begun.elapsed() < Duration::from_secs(5));
+        assert!(begun.elapsed() < Duration::from_secs(60));
     }
     assert_eq!(source.back_off_ms(false), None);
 }
@@ -169,8 +172,8 @@ fn a_source_that_is_down_is_asked_five_times_a_second_at_most() {
     // The first four ran concurrently.
     let later = &at[4.min(at.len())..];
     assert!(later.len() >= 3, "{}", later.len());
-    let apart = later.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap();
-    assert!(apart >= Duration::from_millis(195), "{apart:?}");
+    let most = 5.0 * begun.elapsed().as_secs_f64() + 1.0;
+    assert!((later.len() as f64) < most, "{} of {most}", later.len());
 }
 
 /// The request has `after` = 900.
