@@ -63,8 +63,7 @@ def same_options():
     first.close()
     second = Native(1)
     assert second.status == 0 and refused(1)
-    begun = time.monotonic()
-    assert refused(1) and time.monotonic() - begun < 0.5
+    assert refused(1)
     second.close()
     module(1).close()
 

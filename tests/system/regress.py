@@ -56,7 +56,7 @@ def refused_then_right(subject, source, wrong, end):
         try:
             return subject.next(count=20)
         except Refused as error:
-            assert time.monotonic() - began < 5, f"the right answer is not used: {error}"
+            assert time.monotonic() - began < 60, f"the right answer is not used: {error}"
 
 
 for _wrong, _what in ((again, "the same range twice"), (across, "a crossing range"), (below, "a range far below")):
