@@ -3,6 +3,7 @@
 use super::app::App;
 use super::rate_limits::AddressBucket;
 use super::tls::Tls;
+use super::unread::Bounded;
 use axum::Router;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -106,7 +107,7 @@ where
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MOST_HEAD)
         .max_headers(MOST_HEADERS)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Bounded::new(stream)), service);
     watcher.watch(connection).await.map_err(|error| error.to_string())
 }
 
@@ -129,4 +130,57 @@ async fn accept(
 fn configured((stream, address): (TcpStream, SocketAddr)) -> io::Result<(TcpStream, SocketAddr)> {
     stream.set_nodelay(true)?;
     Ok((stream, address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::routing::get;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    const ANSWER: usize = 100_000;
+    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+    /// Answers of which a stream takes one byte and more, but never two whole ones. Returns the client's end, the number
+    /// of requests that were answered, and how the connection ends.
+    fn connected() -> (tokio::io::DuplexStream, Arc<AtomicUsize>, tokio::task::JoinHandle<Result<(), String>>)
+    {
+        let (client, server) = duplex(ANSWER / 2);
+        let answered = Arc::new(AtomicUsize::new(0));
+        let counted = answered.clone();
+        let answer = move || {
+            counted.fetch_add(1, Relaxed);
+            async { "x".repeat(ANSWER) }
+        };
+        let service = Router::new().route("/", get(answer));
+        let ends = tokio::spawn(async move {
+            let graceful = GracefulShutdown::new();
+            connection(server, service, None, graceful.watcher()).await
+        });
+        (client, answered, ends)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_pipelines_and_never_reads_is_cut_off_and_holds_one_answer() {
+        let (mut client, answered, ends) = connected();
+        client.write_all(&REQUEST.repeat(100)).await.unwrap();
+        let error = timeout(Duration::from_secs(600), ends).await.unwrap().unwrap().unwrap_err();
+        assert!(error.contains("error writing") || error.contains("does not read"), "{error}");
+        assert_eq!(answered.load(Relaxed), 1, "each is held until it is read");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_pipelines_and_reads_slowly_gets_all() {
+        let (mut client, answered, ends) = connected();
+        client.write_all(&REQUEST.repeat(20)).await.unwrap();
+        let (mut got, mut part) = (0, vec![0; ANSWER / 5]);
+        while got < 20 * ANSWER {
+            sleep(Duration::from_secs(9)).await;
+            got += client.read(&mut part).await.unwrap();
+        }
+        assert_eq!(answered.load(Relaxed), 20);
+        drop(client);
+        assert!(ends.await.is_ok());
+    }
 }
