@@ -9,23 +9,30 @@ pub(crate) use tag::{Patience, Tag, TagStats};
 use crate::store::Store;
 use leafid_core::options::check_tag;
 use leafid_core::{Code, Error, Fetched, Result};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// All tags. Tags that the store does not know are not kept, unless it knew them before.
+/// All tags.
 pub(crate) struct Tags {
-    store: Arc<Store>,
+    shared: Arc<Shared>,
+}
+
+/// What all tags share. `asked` is locked before `held`, and no tag ends while `held` is locked.
+struct Shared {
+    store: Store,
     most: usize,
-    by_name: RwLock<HashMap<Arc<str>, Arc<Tag>>>,
+    /// Those whose row was seen.
+    held: RwLock<HashMap<Arc<str>, Arc<Tag>>>,
+    /// Those whose row was not seen yet, each as long as somebody waits for it: names that no row has fill nothing.
+    asked: Mutex<HashMap<Arc<str>, Weak<Tag>>>,
 }
 
 impl Tags {
     /// `most`: the largest number of tags.
     pub(crate) fn new(store: Store, most: usize) -> Tags {
-        Tags { store: Arc::new(store), most, by_name: RwLock::default() }
+        Tags { shared: Arc::new(Shared { store, most, held: RwLock::default(), asked: Mutex::default() }) }
     }
 
     /// Takes ids of a tag from its buffer: `n` of them, at least one.
@@ -57,12 +64,12 @@ impl Tags {
 
     /// The number of tags that are held.
     pub(crate) fn len(&self) -> usize {
-        self.by_name.read().len()
+        self.shared.held.read().len()
     }
 
     /// The state of each tag, by name.
     pub(crate) fn stats(&self) -> Vec<TagStats> {
-        let mut stats: Vec<_> = self.by_name.read().values().map(|tag| tag.stats()).collect();
+        let mut stats: Vec<_> = self.shared.held.read().values().map(|tag| tag.stats()).collect();
         stats.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         stats
     }
@@ -70,49 +77,74 @@ impl Tags {
     /// Ends all tags, and gives back what of their last ranges is unused. No id is issued from then on. What cannot be
     /// given back becomes a gap.
     pub(crate) async fn give_back(&self) -> Result<()> {
-        let tags: Vec<_> = self.by_name.read().values().cloned().collect();
+        let tags: Vec<_> = self.shared.held.read().values().cloned().collect();
         for tag in tags {
             if let Some((first, end)) = tag.seal() {
-                self.store.give_back(tag.name(), first, end).await?;
+                self.shared.store.give_back(tag.name(), first, end).await?;
             }
         }
         Ok(())
     }
 
     fn tag(&self, name: &str) -> Result<Arc<Tag>> {
-        if let Some(tag) = self.by_name.read().get(name) {
+        if let Some(tag) = self.shared.held.read().get(name) {
             return Ok(tag.clone());
         }
         check_tag(name)?;
-        let mut tags = self.by_name.write();
-        let len = tags.len();
-        match tags.entry(name.into()) {
-            Entry::Occupied(tag) => Ok(tag.get().clone()),
-            Entry::Vacant(_) if len >= self.most => {
-                let message =
-                    format!("this server holds {len} tags, and no more are allowed: see --max-tags");
-                Err(Error::new(Code::SegmentUnavailable, message))
-            }
-            Entry::Vacant(place) => {
-                let tag = Tag::new(place.key().clone(), self.store.clone());
-                Ok(place.insert(Arc::new(tag)).clone())
-            }
+        let mut asked = self.shared.asked.lock();
+        if let Some(tag) = asked.get(name).and_then(Weak::upgrade) {
+            return Ok(tag);
         }
+        let held = self.shared.held.read();
+        // It may have been seen meanwhile.
+        if let Some(tag) = held.get(name) {
+            return Ok(tag.clone());
+        }
+        if held.len() >= self.shared.most {
+            let message =
+                format!("this server holds {} tags, and no more are allowed: see --max-tags", held.len());
+            return Err(Error::new(Code::SegmentUnavailable, message));
+        }
+        let name: Arc<str> = name.into();
+        let tag = Arc::new(Tag::new(name.clone(), self.shared.clone()));
+        asked.insert(name, Arc::downgrade(&tag));
+        Ok(tag)
     }
 
     /// A tag that was made in the store later is asked for anew. The mark of one that was used stays: its row may come
     /// back with a lower counter.
     fn forget_unknown(&self, tag: &Arc<Tag>, error: Option<&Error>) {
-        if error.is_some_and(|error| error.code() == Code::UnknownTag) {
-            let mut tags = self.by_name.write();
-            if let Entry::Occupied(mut known) = tags.entry(tag.name().into())
-                && Arc::ptr_eq(known.get(), tag)
-            {
-                match tag.renewed() {
-                    Some(renewed) => drop(known.insert(Arc::new(renewed))),
-                    None => drop(known.remove()),
-                }
-            }
+        if error.is_none_or(|error| error.code() != Code::UnknownTag) {
+            return;
+        }
+        let mut asked = self.shared.asked.lock();
+        if asked.get(tag.name()).is_some_and(|known| known.as_ptr() == Arc::as_ptr(tag)) {
+            asked.remove(tag.name());
+        }
+        let replaced = self.shared.held.write().get_mut(tag.name()).and_then(|known| {
+            Arc::ptr_eq(known, tag).then(|| std::mem::replace(known, Arc::new(tag.renewed())))
+        });
+        drop((asked, replaced));
+    }
+}
+
+impl Shared {
+    /// Holds a tag from now on: its row was seen.
+    fn hold(&self, tag: &Arc<Tag>) {
+        let mut asked = self.asked.lock();
+        let mut held = self.held.write();
+        if held.len() < self.most {
+            held.entry(tag.name.clone()).or_insert_with(|| tag.clone());
+            asked.remove(tag.name());
+        }
+    }
+
+    /// A tag ends.
+    fn ended(&self, name: &str) {
+        let mut asked = self.asked.lock();
+        // There may be another one of this name.
+        if asked.get(name).is_some_and(|tag| tag.strong_count() == 0) {
+            asked.remove(name);
         }
     }
 }

@@ -1,6 +1,7 @@
 """What a server refuses, and how it stops."""
 
 import contextlib
+import json
 import socket
 import sqlite3
 import threading
@@ -29,7 +30,7 @@ def test_heads_bodies_and_tags_are_bounded(file):
         many = "".join(f"X-{number}: 1\r\n" for number in range(100))
         assert raw(server, f"{head}{many}\r\n".encode()) == "431"
         client = server.client()
-        assert client.request("POST", "/api/worker/claim", "x" * 20_000)[0] == 413
+        assert client.request("POST", "/api/worker/claim", "x" * 20_000, {"Content-Type": "application/json"})[0] == 413
         for number in range(5):
             make_tag(file.url, f"tag-{number}")
         got = [bool(client.ids(f"tag-{number}")) for number in range(5)]
@@ -37,6 +38,24 @@ def test_heads_bodies_and_tags_are_bounded(file):
         assert client.ids("order") and client.ids("tag-0"), "those that are held go on"
         assert all(client.ids(f"none-{number}") == [] for number in range(20))
         assert client.get("/api/segment/get/" + "x" * 200)[0] == 400
+
+
+def test_names_without_a_row_keep_no_tag_from_its_ids(engine, new_tag):
+    """Whatever was asked for while the store was away, and by names that no row has."""
+    good = [new_tag(engine, suffix=f"-{number}") for number in range(3)]
+    with Server(engine.url, "--max-tags", "3", "--timeout-ms", "200", "--store-timeout-ms", "500") as server:
+        client = server.client()
+        engine.stop()
+        try:
+            until(lambda: client.get("/ready")[0] == 503, "the store is missed")
+            assert all(client.ids(tag) == [] for tag in [*(f"none-{number}" for number in range(5)), good[2]])
+        finally:
+            engine.start()
+        until(lambda: client.get("/ready")[0] == 200, "the store is back")
+        assert all(client.ids(f"none-{number}") == [] for number in range(5))
+        for tag in good:
+            until(lambda: client.ids(tag), "it is served")
+        assert json.loads(client.get("/ready")[1])["tags"] == 3
 
 
 def test_connections_beyond_the_bound_wait(file):

@@ -1,7 +1,7 @@
 //! One tag: its double buffer, its fetches, and the guard of its ranges.
 
+use super::Shared;
 use crate::clock::{running, running_ms, seed};
-use crate::store::Store;
 use crate::traces::carried;
 use leafid_core::{
     AdaptiveStep, Code, DoubleBuffer, Error, FetchAction, FetchState, Fetched, Filler, Guard, IdOrder,
@@ -32,8 +32,8 @@ pub(crate) struct Patience {
 
 /// One tag.
 pub(crate) struct Tag {
-    name: Arc<str>,
-    store: Arc<Store>,
+    pub(super) name: Arc<str>,
+    shared: Arc<Shared>,
     buffer: DoubleBuffer,
     state: Mutex<State>,
     /// A fetch has ended.
@@ -83,18 +83,23 @@ impl Drop for Waiting<'_> {
     }
 }
 
+impl Drop for Tag {
+    fn drop(&mut self) {
+        self.shared.ended(&self.name);
+    }
+}
+
 impl Tag {
-    pub(crate) fn new(name: Arc<str>, store: Arc<Store>) -> Tag {
-        Tag::above(0, name, store)
+    pub(super) fn new(name: Arc<str>, shared: Arc<Shared>) -> Tag {
+        Tag::above(0, name, shared)
     }
 
-    /// The same tag without ids, which refuses ranges below those that this one has seen. `None`: it has seen none.
-    pub(crate) fn renewed(&self) -> Option<Tag> {
-        let mark = self.state.lock().guard.mark();
-        (mark > 0).then(|| Tag::above(mark, self.name.clone(), self.store.clone()))
+    /// The same tag without ids, which refuses ranges below those that this one has seen.
+    pub(super) fn renewed(&self) -> Tag {
+        Tag::above(self.state.lock().guard.mark(), self.name.clone(), self.shared.clone())
     }
 
-    fn above(mark: i64, name: Arc<str>, store: Arc<Store>) -> Tag {
+    fn above(mark: i64, name: Arc<str>, shared: Arc<Shared>) -> Tag {
         let (buffer, filler) = DoubleBuffer::new();
         let state = State {
             filler,
@@ -106,7 +111,7 @@ impl Tag {
             ranged: 0,
             waiting: 0,
         };
-        Tag { name, store, buffer, state: Mutex::new(state), fetched: Notify::new() }
+        Tag { name, shared, buffer, state: Mutex::new(state), fetched: Notify::new() }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -121,11 +126,15 @@ impl Tag {
         }
         let is_first = self.state.lock().fetches.ended() == 0;
         let limit = if is_first { patience.first } else { patience.later };
-        self.state.lock().waiting += 1;
-        let waiting = Waiting(self);
+        let waiting = self.waiting();
         let taken = self.wait(n, &mut ids, patience, Instant::now() + limit).await;
         drop(waiting);
         taken.map(|()| ids)
+    }
+
+    fn waiting(&self) -> Waiting<'_> {
+        self.state.lock().waiting += 1;
+        Waiting(self)
     }
 
     async fn wait(
@@ -183,6 +192,10 @@ impl Tag {
             return;
         }
         let waits = state.waiting > 0;
+        // A name that no row may have is asked for by its callers alone.
+        if !waits && state.guard.mark() == 0 {
+            return;
+        }
         let is_urgent = waits || self.buffer.is_low(&state.filler);
         match state.fetches.poll(waits, is_urgent, running_ms()) {
             FetchAction::Nothing => {}
@@ -247,13 +260,14 @@ impl Tag {
         if self.stats().left > 0 {
             return Ok(());
         }
+        let _waiting = self.waiting();
         self.poll();
         let _ = timeout_at(Instant::now() + limit, fetched).await;
         self.state.lock().fetches.error().map_or(Ok(()), |error| Err(error.clone()))
     }
 
     /// Takes a range straight from the store.
-    pub(crate) async fn range(&self, step: Option<i64>, after: i64) -> Result<Fetched> {
+    pub(crate) async fn range(self: &Arc<Self>, step: Option<i64>, after: i64) -> Result<Fetched> {
         let mark = self.state.lock().guard.mark();
         let fetched = self.fetch_range(step, after, mark).await?;
         self.state.lock().ranged += fetched.segment.len();
@@ -261,8 +275,8 @@ impl Tag {
     }
 
     /// `mark` is that of the guard before the request: a range that was asked for later may have come earlier.
-    async fn fetch_range(&self, step: Option<i64>, after: i64, mark: i64) -> Result<Fetched> {
-        let Some(fetched) = self.store.take_range(&self.name, step, after).await? else {
+    async fn fetch_range(self: &Arc<Self>, step: Option<i64>, after: i64, mark: i64) -> Result<Fetched> {
+        let Some(fetched) = self.shared.store.take_range(&self.name, step, after).await? else {
             let message = format!("the store has no tag {:?}; POST /api/tag makes it", self.name);
             return Err(Error::new(Code::UnknownTag, message));
         };
@@ -270,11 +284,20 @@ impl Tag {
         Ok(fetched)
     }
 
-    fn check(&self, segment: Segment, mark: i64) -> Result<()> {
-        self.state.lock().guard.offer(segment, mark).map_err(|error| {
-            log::error!("{error}");
-            error.context(format!("tag {:?}", self.name))
-        })
+    fn check(self: &Arc<Self>, segment: Segment, mark: i64) -> Result<()> {
+        let is_first = {
+            let mut state = self.state.lock();
+            let is_first = state.guard.mark() == 0;
+            state.guard.offer(segment, mark).map_err(|error| {
+                log::error!("{error}");
+                error.context(format!("tag {:?}", self.name))
+            })?;
+            is_first
+        };
+        if is_first {
+            self.shared.hold(self);
+        }
+        Ok(())
     }
 
     /// Ends the tag: it issues no id from then on. Returns the unused ids at the end of the last range, as the first of
