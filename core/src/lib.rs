@@ -77,7 +77,7 @@ pub use segment::adaptive_step::{AdaptiveStep, LARGEST_STEP};
 pub use segment::double_buffer::{DoubleBuffer, Empty, Filler};
 pub use segment::fetch_state::{FetchAction, FetchPhase, FetchPlan, FetchState};
 pub use segment::fetch_threads::FetchThreads;
-pub use segment::guard::{Guard, IdOrder, MOST_SPANS_IN_MEMORY};
+pub use segment::guard::{Guard, IdOrder, MOST_JUMP, MOST_SPANS_IN_MEMORY};
 pub use segment::pending::PendingSegments;
 pub use segment::run_length::{LONGEST_RUN, RunLength};
 pub use segment::segment::{Fetched, Segment};

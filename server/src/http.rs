@@ -5,6 +5,7 @@ mod answer;
 mod app;
 mod counts;
 mod guard;
+mod hosts;
 mod leaf;
 mod lease;
 mod metrics;
@@ -25,6 +26,7 @@ mod traced;
 mod unread;
 
 pub(crate) use app::App;
+pub(crate) use hosts::host_name;
 pub(crate) use router::{admin_api, public_api};
 pub(crate) use serve::serve;
 pub(crate) use tls::Tls;

@@ -1,5 +1,6 @@
 //! What the user wrote: flags, environment, and a TOML file, by the same words.
 
+use crate::http::host_name;
 use crate::lease_rules::Pool;
 use crate::pem::shown_path;
 use crate::scope::Scope;
@@ -90,6 +91,9 @@ pub(crate) struct Options {
     /// Another address and port, for the admin API
     #[arg(long, global = true, env = "LEAFID_SERVER_ADMIN_LISTEN")]
     pub(crate) admin_listen: Option<SocketAddr>,
+    /// Names of this server that browsers and proxies ask for, such as ids.example.com, with commas between them
+    #[arg(long, global = true, env = "LEAFID_SERVER_HOST_NAME", value_name = "NAMES", value_delimiter = ',', value_parser = host_name)]
+    pub(crate) host_name: Vec<String>,
     /// A TOML file with bearer tokens; `[[token]]` in the file of --config does the same
     #[arg(long, global = true, env = "LEAFID_SERVER_TOKENS", value_name = "FILE")]
     pub(crate) tokens: Option<PathBuf>,

@@ -55,7 +55,8 @@ async function server(t, ...options) {
   const claim = async instance => {
     const now = Date.now()
     const body = JSON.stringify({ name: 'default', instance, now, until: now + 3000 })
-    return (await fetch(`${url}/api/worker/claim`, { method: 'POST', body })).json()
+    const headers = { 'Content-Type': 'application/json' }
+    return (await fetch(`${url}/api/worker/claim`, { method: 'POST', headers, body })).json()
   }
   tag('order')
   await start()

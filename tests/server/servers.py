@@ -95,7 +95,8 @@ class Client:
         return status, body
 
     def post(self, path, value=None):
-        status, _, body = self.request("POST", path, None if value is None else json.dumps(value))
+        headers = {} if value is None else {"Content-Type": "application/json"}
+        status, _, body = self.request("POST", path, None if value is None else json.dumps(value), headers)
         return status, json.loads(body) if body else None
 
     def ids(self, tag, n=1, mode="segment"):

@@ -57,9 +57,25 @@ def test_wrong_bodies_are_refused_and_make_nothing(file):
                       {"tag": "a", "stp": 1}, ["a"]):  # fmt: skip
             status, answer = admin.post("/api/tag", wrong)
             assert (status, answer["error"]) == (400, "invalid_argument"), wrong
-        assert admin.request("POST", "/api/tag", "{")[0] == 400
+        assert admin.request("POST", "/api/tag", "{", {"Content-Type": "application/json"})[0] == 400
         assert admin.get("/api/tag")[0] == 405
         assert file.sql("SELECT COUNT(*) FROM leaf_alloc") == ["0"]
+
+
+def test_no_counter_is_raised_to_its_end(store, tag):
+    most = 2**48
+    with Server(store.url, "--admin-listen", "127.0.0.1:0") as server:
+        admin = administrator(server)
+        for first in (2**63 - 1, 2**63 - most):
+            status, answer = admin.post("/api/tag", {"tag": tag, "first": first})
+            assert (status, answer["error"]) == (400, "invalid_argument"), "a new one"
+        assert server.client().ids(tag) == []
+        assert admin.post("/api/tag", {"tag": tag, "first": 1000})[0] == 201
+        for first in (2**63 - 1, 1001 + most):
+            status, answer = admin.post("/api/tag", {"tag": tag, "first": first, "step": 7})
+            assert status == 400 and "above the counter, which is at 1000" in answer["message"], answer
+        assert admin.post("/api/tag", {"tag": tag})[1]["step"] == 1000, "nothing was changed"
+        assert admin.post("/api/tag", {"tag": tag, "first": 1000 + most})[1]["max_id"] == str(1000 + most)
 
 
 def test_the_admin_api_is_apart_from_the_public_one(file, tokens):
@@ -120,7 +136,10 @@ def test_the_pages_show_what_a_leaf_shows(store, new_tag):
 def test_a_page_begins_behind_a_tag_and_shows_what_the_token_may_see(file, tokens):
     for name in ("a", "b", "c"):
         make_tag(file.url, name)
+    made, every = tokens("ids")
+    whole = made.read_text()
     made, secret = tokens("metrics", "ids", tag="b*")
+    made.write_text(made.read_text() + whole)
     with Server(file.url) as server:
         client = server.client()
         assert all(client.ids(name) for name in "abc")
@@ -128,7 +147,9 @@ def test_a_page_begins_behind_a_tag_and_shows_what_the_token_may_see(file, token
             rows = json.loads(client.get(f"{page}?after=a", Accept="application/json")[1])
             assert [row[column] for row in rows] == ["b", "c"]
     with Server(file.url, "--tokens", made) as server:
-        client = server.client(token=secret)
-        assert client.ids("b")
+        client, all_tags = server.client(token=secret), server.client(token=every)
+        assert client.ids("b") and all_tags.ids("a")
         for page in ("/db", "/cache"):
             assert len(json.loads(client.get(page, Accept="application/json")[1])) == 1
+        text = client.get("/metrics")[1]
+        assert set(re.findall(r'tag="(.*?)"', text)) == {"b"} and "leafid_server_tags 1\n" in text

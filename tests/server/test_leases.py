@@ -11,6 +11,7 @@ import pytest
 from proxy import Proxy
 from servers import Server, check_unique, in_threads, now_ms, until
 
+JSON = {"Content-Type": "application/json"}
 LEASE = ("--lease-ms", "1000", "--clock-threshold-ms", "500", "--no-snowflake")
 
 
@@ -164,8 +165,8 @@ def test_wrong_bodies_are_refused(file):
                       {"now": "5"}, {"until": 1.5}, {"instance": "a\nb"}):  # fmt: skip
             status, answer = client.post("/api/worker/claim", {**right, **wrong})
             assert (status, answer["error"]) == (400, "invalid_argument"), wrong
-        assert client.request("POST", "/api/worker/claim", "no JSON")[0] == 400
-        assert client.request("POST", "/api/worker/claim", "x" * 20_000)[0] == 413
+        assert client.request("POST", "/api/worker/claim", "no JSON", JSON)[0] == 400
+        assert client.request("POST", "/api/worker/claim", "x" * 20_000, JSON)[0] == 413
 
 
 def test_a_table_that_was_rewound_grants_nothing_until_all_is_over(store, name):

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 pub const MOST_SPANS_IN_MEMORY: usize = 1_024;
 /// A segment of an ascending counter ends at most this far above all before. Otherwise a single wrong response near
 /// 2^63 would set a mark that no correct one can pass.
-const MOST_JUMP: i64 = 1 << 48;
+pub const MOST_JUMP: i64 = 1 << 48;
 /// The cost to join a span is higher for those that grew last.
 const RECENT_SPANS: usize = 16;
 const RECENT_COST: u64 = 256;

@@ -68,8 +68,8 @@ pub(super) async fn run(options: Options) -> Result<()> {
         stopping.is_stopping.store(true, Relaxed);
         log::info!("leafid-server stops");
     });
-    let administration = admin_listener.map(|listener| {
-        tokio::spawn(serve(app.clone(), admin_api(&app), listener, tls.clone(), stop.clone()))
+    let administration = admin_listener.zip(app.options.admin_listen).map(|(listener, address)| {
+        tokio::spawn(serve(app.clone(), admin_api(&app, address), listener, tls.clone(), stop.clone()))
     });
     serve(app.clone(), public_api(&app), listener, tls, stop).await;
     if let Some(administration) = administration {

@@ -2,6 +2,7 @@
 
 use super::answer;
 use super::app::App;
+use super::hosts::Hosts;
 use crate::access::{Denied, Grant};
 use crate::scope::Scope;
 use axum::body::{Body, to_bytes};
@@ -21,14 +22,21 @@ struct DeniedBody<'d> {
     message: &'d str,
 }
 
-/// Lets requests through whose token has the scope. Their handlers find the [`Grant`], and check the tag.
-pub(super) async fn guard(
-    State((app, scope)): State<(Arc<App>, Scope)>,
-    mut request: Request,
-    next: Next,
-) -> Response<Body> {
-    let granted = app.access.grant(bearer(request.headers())).and_then(|grant| {
-        grant.check_scope(scope)?;
+/// What a path asks of its requests.
+pub(super) struct Gate {
+    pub(super) app: Arc<App>,
+    pub(super) scope: Scope,
+    pub(super) hosts: Arc<Hosts>,
+}
+
+/// Lets requests through whose token has the scope, and without tokens those that no page of another site has sent.
+/// Their handlers find the [`Grant`], and check the tag.
+pub(super) async fn guard(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response<Body> {
+    let granted = gate.app.access.grant(bearer(request.headers())).and_then(|grant| {
+        match grant.has_token() {
+            true => grant.check_scope(gate.scope)?,
+            false => gate.hosts.check(request.method(), request.headers(), gate.scope)?,
+        }
         Ok(grant)
     });
     match granted {

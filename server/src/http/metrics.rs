@@ -3,8 +3,9 @@
 use super::answer;
 use super::app::App;
 use super::counts::Labels;
+use crate::access::Grant;
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::{Response, StatusCode};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -17,7 +18,10 @@ const KIND: &str = "application/openmetrics-text;version=1.0.0;charset=utf-8";
 /// Tags beyond these, by name, are in the sums only: a page of all would be too long.
 const MOST_TAGS: usize = 1_000;
 
-pub(super) async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {
+pub(super) async fn metrics(
+    State(app): State<Arc<App>>,
+    Extension(grant): Extension<Grant>,
+) -> Response<Body> {
     let mut registry = Registry::with_prefix("leafid_server");
     registry.register("requests", "Requests by API and status", app.counts.family());
     let gauge = |value: i64| {
@@ -33,7 +37,8 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Response<Body> {
         "The worker id of this server's snowflakes, or -1",
         gauge(worker_id.unwrap_or(-1)),
     );
-    let stats = app.tags.stats();
+    let mut stats = app.tags.stats();
+    stats.retain(|tag| grant.check_tag(&tag.name).is_ok());
     registry.register("tags", "Tags that are held", gauge(as_gauge(stats.len() as u64)));
     let (left, taken, step): (Family<Labels, Gauge>, Family<Labels, Gauge>, Family<Labels, Gauge>) =
         Default::default();

@@ -3,7 +3,8 @@
 use super::admin;
 use super::answer;
 use super::app::App;
-use super::guard::{MOST_BODY, guard};
+use super::guard::{Gate, MOST_BODY, guard};
+use super::hosts::Hosts;
 use super::leaf;
 use super::lease;
 use super::metrics;
@@ -22,11 +23,14 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{get, post};
 use leafid_core::{Code, Error};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::time::timeout;
 
 /// What everybody may ask for who has the tokens.
 pub(crate) fn public_api(app: &Arc<App>) -> Router {
+    let hosts = Arc::new(Hosts::new(&app.options, app.options.listen));
+    let guarded = |app: &Arc<App>, scope, routes| guarded(app, &hosts, scope, routes);
     let ids = Router::new()
         .route("/api/segment/get/{tag}", get(leaf::segment).post(leaf::segment))
         .route("/api/snowflake/get/{tag}", get(leaf::snowflake).post(leaf::snowflake));
@@ -42,21 +46,22 @@ pub(crate) fn public_api(app: &Arc<App>) -> Router {
         .merge(guarded(app, Scope::Ranges, bounded_rate(app, ranges)))
         .merge(guarded(app, Scope::Leases, bounded_rate(app, claims).merge(held)))
         .merge(tinyids())
-        .merge(watching(app));
+        .merge(watching(app, &hosts));
     let routes = match app.options.admin_listen {
-        None => routes.merge(administration(app)),
+        None => routes.merge(administration(app, &hosts)),
         Some(_) => routes,
     };
     bounded(app, routes)
 }
 
 /// What the address of `--admin-listen` serves.
-pub(crate) fn admin_api(app: &Arc<App>) -> Router {
-    bounded(app, watching(app).merge(administration(app)))
+pub(crate) fn admin_api(app: &Arc<App>, listens: SocketAddr) -> Router {
+    let hosts = Arc::new(Hosts::new(&app.options, listens));
+    bounded(app, watching(app, &hosts).merge(administration(app, &hosts)))
 }
 
-fn administration(app: &Arc<App>) -> Router<Arc<App>> {
-    guarded(app, Scope::Admin, Router::new().route("/api/tag", post(admin::set_tag)))
+fn administration(app: &Arc<App>, hosts: &Arc<Hosts>) -> Router<Arc<App>> {
+    guarded(app, hosts, Scope::Admin, Router::new().route("/api/tag", post(admin::set_tag)))
 }
 
 /// Their token is a word of the request, and they check it themselves.
@@ -71,7 +76,7 @@ fn tinyids() -> Router<Arc<App>> {
 }
 
 /// What the health of a server is seen by.
-fn watching(app: &Arc<App>) -> Router<Arc<App>> {
+fn watching(app: &Arc<App>, hosts: &Arc<Hosts>) -> Router<Arc<App>> {
     let watched = Router::new()
         .route("/metrics", get(metrics::metrics))
         .route("/cache", get(pages::cache))
@@ -83,11 +88,12 @@ fn watching(app: &Arc<App>) -> Router<Arc<App>> {
         .route("/openapi.json", get(status::openapi))
         .route("/monitor", get(monitor::page))
         .route("/monitor/{file}", get(monitor::file))
-        .merge(guarded(app, Scope::Metrics, watched))
+        .merge(guarded(app, hosts, Scope::Metrics, watched))
 }
 
-fn guarded(app: &Arc<App>, scope: Scope, routes: Router<Arc<App>>) -> Router<Arc<App>> {
-    routes.route_layer(from_fn_with_state((app.clone(), scope), guard))
+fn guarded(app: &Arc<App>, hosts: &Arc<Hosts>, scope: Scope, routes: Router<Arc<App>>) -> Router<Arc<App>> {
+    let gate = Gate { app: app.clone(), scope, hosts: hosts.clone() };
+    routes.route_layer(from_fn_with_state(Arc::new(gate), guard))
 }
 
 fn bounded_rate(app: &Arc<App>, routes: Router<Arc<App>>) -> Router<Arc<App>> {

@@ -3,10 +3,7 @@
 use super::sql::Sql;
 use super::stride::{Stride, out_of_ids};
 use super::transaction::{Transaction, Value, integer};
-use leafid_core::{Code, Error, Fetched, Result};
-
-/// `after` may raise a counter by no more than this. A wrong one near 2^63 would end the tag.
-const MOST_JUMP: i64 = 1 << 48;
+use leafid_core::{Code, Error, Fetched, MOST_JUMP, Result};
 
 /// A row.
 pub(crate) struct Allocated {
@@ -96,11 +93,25 @@ pub(super) fn check_single(tag: &str, rows: u64) -> Result<()> {
 
 /// Where a range above `after` starts. Errors: `invalid_argument`.
 pub(super) fn continue_at(start: i64, after: i64) -> Result<i64> {
-    if after - start > MOST_JUMP {
-        let allowed = format!("at most {MOST_JUMP} above the counter, which is at {start}");
-        return Err(Error::invalid("after", after, &allowed));
+    check_jump("after", start, after).map(|()| after)
+}
+
+/// No counter is raised by more than clients of leafid accept: one that is near 2^63 would be at its end. Errors:
+/// `invalid_argument`.
+pub(super) fn check_jump(option: &str, from: i64, to: i64) -> Result<()> {
+    if to.saturating_sub(from) > MOST_JUMP {
+        let allowed = format!("at most {MOST_JUMP} above the counter, which is at {from}");
+        return Err(Error::invalid(option, to, &allowed));
     }
-    Ok(after)
+    Ok(())
+}
+
+/// The same for the first number of a new counter, which may begin anywhere else.
+pub(super) fn check_first(first: i64) -> Result<()> {
+    if first > i64::MAX - MOST_JUMP {
+        return Err(Error::invalid("first", first, &format!("0 to {}", i64::MAX - MOST_JUMP)));
+    }
+    Ok(())
 }
 
 /// Raises the counter above the range, while this transaction's lock still protects it.

@@ -1,6 +1,6 @@
 //! The rows of `leaf_alloc` as an administrator sees and changes them.
 
-use super::alloc::check_single;
+use super::alloc::{check_first, check_jump, check_single};
 use super::sql::Sql;
 use super::transaction::{Transaction, Value, integer, text};
 use leafid_core::{Code, Error, Result};
@@ -44,8 +44,10 @@ async fn set(tx: &mut Transaction, tag: &str, change: &TagChange) -> Result<(Tag
         tx.execute(set, &[Value::Int(step), Value::Text(tag)]).await?;
     }
     if let Some(first) = change.first {
-        let raise = "UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ? AND max_id < ?";
-        tx.execute(raise, &[Value::Int(first), Value::Text(tag), Value::Int(first)]).await?;
+        match made {
+            0 => raise(tx, tag, first).await?,
+            _ => check_first(first)?,
+        }
     }
     if let Some(description) = &change.description {
         let set = "UPDATE leaf_alloc SET description = ? WHERE biz_tag = ?";
@@ -58,6 +60,17 @@ async fn set(tx: &mut Transaction, tag: &str, change: &TagChange) -> Result<(Tag
         .first()
         .ok_or_else(|| Error::new(Code::SegmentUnavailable, format!("the row of {tag:?} has vanished")))?;
     Ok((tag_row(row)?, made > 0))
+}
+
+/// Raises a counter that is below `first`. Errors: `invalid_argument`.
+async fn raise(tx: &mut Transaction, tag: &str, first: i64) -> Result<()> {
+    let select = format!("SELECT max_id FROM leaf_alloc WHERE biz_tag = ? {}", tx.dialect().for_update);
+    for row in tx.rows(&select, &[Value::Text(tag)]).await? {
+        check_jump("first", integer(&row, 0)?, first)?;
+    }
+    let raise = "UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ? AND max_id < ?";
+    tx.execute(raise, &[Value::Int(first), Value::Text(tag), Value::Int(first)]).await?;
+    Ok(())
 }
 
 /// The rows behind `after`, by tag, at most `most` of them.

@@ -2,7 +2,7 @@
 
 use super::{Etcd, gateway};
 use crate::clock::filtered_ms;
-use crate::store::alloc::continue_at;
+use crate::store::alloc::{check_first, check_jump, continue_at};
 use crate::store::stride::out_of_ids;
 use crate::store::tag_rows::{TagChange, TagRow};
 use leafid_core::{Code, Error, Fetched, Result, Utc};
@@ -61,13 +61,18 @@ pub(crate) async fn take_range(
 pub(crate) async fn change_tag(etcd: &Etcd, tag: &str, change: TagChange) -> Result<(TagRow, bool)> {
     let TagChange { step, first, description } = change;
     let changed = |found: Option<Counter>| {
+        if let Some(first) = first {
+            found
+                .as_ref()
+                .map_or_else(|| check_first(first), |found| check_jump("first", found.max_id, first))?;
+        }
         let new = Counter { max_id: 1, step: 1_000, description: String::new(), changed_ms: 0 };
         let mut counter = found.unwrap_or(new);
         counter.max_id = counter.max_id.max(first.unwrap_or(1));
         counter.changed_ms = filtered_ms();
         counter.step = step.unwrap_or(counter.step);
         counter.description = description.clone().unwrap_or(counter.description);
-        Some(counter)
+        Ok(Some(counter))
     };
     let (counter, is_new) = change_counter(etcd, tag, changed).await?;
     let counter = counter.ok_or_else(|| gateway::failed("no counter"))?;
@@ -76,7 +81,7 @@ pub(crate) async fn change_tag(etcd: &Etcd, tag: &str, change: TagChange) -> Res
 
 pub(crate) async fn give_back(etcd: &Etcd, tag: &str, first: i64, end: i64) -> Result<()> {
     let lowered = |found: Option<Counter>| {
-        found.filter(|counter| counter.max_id == end).map(|counter| Counter { max_id: first, ..counter })
+        Ok(found.filter(|counter| counter.max_id == end).map(|counter| Counter { max_id: first, ..counter }))
     };
     change_counter(etcd, tag, lowered).await.map(drop)
 }
@@ -121,13 +126,13 @@ async fn counters_behind(etcd: &Etcd, after: &str, most: usize) -> Result<Vec<(S
 async fn change_counter(
     etcd: &Etcd,
     tag: &str,
-    change: impl Fn(Option<Counter>) -> Option<Counter>,
+    change: impl Fn(Option<Counter>) -> Result<Option<Counter>>,
 ) -> Result<(Option<Counter>, bool)> {
     for _ in 0..MOST_TRIES {
         let read = etcd.read(&counter_key(etcd, tag)).await?;
         let is_new = read.revision == 0;
         let found = if is_new { None } else { Some(parse(tag, &read.value)?) };
-        let Some(changed) = change(found) else { return Ok((None, is_new)) };
+        let Some(changed) = change(found)? else { return Ok((None, is_new)) };
         if etcd.write_if(&read, &[gateway::put(&read.key, &text(&changed)?)]).await? {
             return Ok((Some(changed), is_new));
         }
