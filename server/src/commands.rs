@@ -8,6 +8,7 @@ mod opening;
 mod run;
 mod token;
 
+use crate::dots::Dots;
 use crate::options::{Cli, Command, Options};
 use crate::store::TagChange;
 use leafid_core::options::check_tag;
@@ -30,6 +31,7 @@ async fn set_tag(options: &Options, tag: &str, step: i64, first: i64) -> Result<
     check_tag(tag)?;
     let store = opening::open(options)?;
     store.make_tables().await?;
+    Dots::of(options).check_new(&store, tag).await?;
     let change = TagChange { step: Some(step), first: Some(first), description: None };
     store.change_tag(tag, change).await?;
     store.close().await;

@@ -6,6 +6,7 @@
 mod access;
 mod clock;
 mod commands;
+mod dots;
 mod http;
 mod lease_rules;
 mod leases;

@@ -112,6 +112,9 @@ pub(crate) struct Options {
     /// Answers as an unmodified Leaf does, with its errors: tags cut at a dot, 0 for a mode that is off, 10 ms of patience
     #[arg(long, global = true, env = "LEAFID_SERVER_STRICT_LEAF")]
     pub(crate) strict_leaf: bool,
+    /// Serves a tag with a dot also while the part before its dot is a tag: only if no Leaf and no --strict-leaf shares the store
+    #[arg(long, global = true, env = "LEAFID_SERVER_ALLOW_DOTTED_TAGS", conflicts_with = "strict_leaf")]
+    pub(crate) allow_dotted_tags: bool,
     /// Switches /api/segment/get off
     #[arg(long, global = true, env = "LEAFID_SERVER_NO_SEGMENT")]
     pub(crate) no_segment: bool,

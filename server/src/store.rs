@@ -20,6 +20,7 @@ mod sql;
 mod sqlite;
 mod sqlite_file;
 mod stride;
+mod tag_name;
 mod tag_rows;
 mod transaction;
 mod workers;

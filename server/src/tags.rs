@@ -6,6 +6,7 @@ mod tag;
 pub(crate) use rates::{Rate, Rates};
 pub(crate) use tag::{Patience, Tag, TagStats};
 
+use crate::dots::Dots;
 use crate::store::Store;
 use leafid_core::options::check_tag;
 use leafid_core::{Code, Error, Fetched, Result};
@@ -22,6 +23,7 @@ pub(crate) struct Tags {
 /// What all tags share. `asked` is locked before `held`, and no tag ends while `held` is locked.
 struct Shared {
     store: Store,
+    dots: Dots,
     most: usize,
     /// Those whose row was seen.
     held: RwLock<HashMap<Arc<str>, Arc<Tag>>>,
@@ -31,8 +33,10 @@ struct Shared {
 
 impl Tags {
     /// `most`: the largest number of tags.
-    pub(crate) fn new(store: Store, most: usize) -> Tags {
-        Tags { shared: Arc::new(Shared { store, most, held: RwLock::default(), asked: Mutex::default() }) }
+    pub(crate) fn new(store: Store, dots: Dots, most: usize) -> Tags {
+        Tags {
+            shared: Arc::new(Shared { store, dots, most, held: RwLock::default(), asked: Mutex::default() }),
+        }
     }
 
     /// Takes ids of a tag from its buffer: `n` of them, at least one.
@@ -41,7 +45,7 @@ impl Tags {
     pub(crate) async fn take(&self, name: &str, n: usize, patience: Patience) -> Result<Vec<i64>> {
         let tag = self.tag(name)?;
         let taken = tag.take(n, patience).await;
-        self.forget_unknown(&tag, taken.as_ref().err());
+        self.forget_refused(&tag, taken.as_ref().err());
         taken
     }
 
@@ -49,7 +53,7 @@ impl Tags {
     pub(crate) async fn warm(&self, name: &str, limit: Duration) -> Result<()> {
         let tag = self.tag(name)?;
         let warmed = tag.warm(limit).await;
-        self.forget_unknown(&tag, warmed.as_ref().err());
+        self.forget_refused(&tag, warmed.as_ref().err());
         warmed
     }
 
@@ -58,7 +62,7 @@ impl Tags {
     pub(crate) async fn range(&self, name: &str, step: Option<i64>, after: i64) -> Result<Fetched> {
         let tag = self.tag(name)?;
         let fetched = tag.range(step, after).await;
-        self.forget_unknown(&tag, fetched.as_ref().err());
+        self.forget_refused(&tag, fetched.as_ref().err().filter(|error| error.code() == Code::UnknownTag));
         fetched
     }
 
@@ -113,8 +117,8 @@ impl Tags {
 
     /// A tag that was made in the store later is asked for anew. The mark of one that was used stays: its row may come
     /// back with a lower counter.
-    fn forget_unknown(&self, tag: &Arc<Tag>, error: Option<&Error>) {
-        if error.is_none_or(|error| error.code() != Code::UnknownTag) {
+    fn forget_refused(&self, tag: &Arc<Tag>, error: Option<&Error>) {
+        if !error.is_some_and(|error| matches!(error.code(), Code::UnknownTag | Code::InvalidArgument)) {
             return;
         }
         let mut asked = self.shared.asked.lock();

@@ -156,9 +156,9 @@ def check_unique(ids, least=1):
     print(f"{len(ids)} ids, duplicates 0")
 
 
-def make_tag(store, tag, step=1000, first=1):
+def make_tag(store, tag, step=1000, first=1, options=()):
     done = subprocess.run(
-        [BINARY, "--store", store, "tag", tag, "--step", str(step), "--first", str(first)],
+        [BINARY, "--store", store, "tag", tag, "--step", str(step), "--first", str(first), *options],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout

@@ -3,9 +3,10 @@
 import itertools
 import json
 import re
+import subprocess
 from pathlib import Path
 
-from servers import Server, check_unique, in_threads, make_tag, until
+from servers import BINARY, Server, check_unique, in_threads, make_tag, until
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
 LEAFS_TABLE = {
@@ -61,13 +62,59 @@ def test_a_batch_is_a_line_an_id_or_json(file):
 
 
 def test_tags_are_whole_and_modes_that_are_off_say_so(file):
-    for tag in ("shop", "shop.order", "shop.item", "a/b", "zero"):
+    for tag in ("shop.order", "shop.item", "a/b", "zero"):
         make_tag(file.url, tag, first=0)
     with Server(file.url, "--no-snowflake") as server:
         client = server.client()
         assert client.ids("shop.order") == client.ids("shop.item") == client.ids("a/b") == [1]
         assert client.ids("zero", 3) == [1, 2, 3], "0 is no id"
         assert client.get("/api/snowflake/get/x")[0] == 404
+
+
+def test_a_name_with_a_dot_has_one_counter(store, new_tag):
+    """A stock Leaf, and a server with --strict-leaf, takes it from the part before its dot."""
+    tag = new_tag(store, first=500)
+    dotted, alone = tag + ".order", new_tag(store, suffix="-alone.order")
+    done = subprocess.run([BINARY, "--store", store.url, "tag", dotted], capture_output=True, text=True)
+    assert done.returncode == 1 and "--allow-dotted-tags" in done.stderr
+    make_tag(store.url, dotted, options=["--allow-dotted-tags"])
+
+    def said(*options):
+        words = [BINARY, "--store", store.url, "--listen", "127.0.0.1:0", *options, "check"]
+        lines = subprocess.run(words, capture_output=True, text=True).stdout.splitlines()
+        return [line for line in lines if f'"{dotted}"' in line]
+
+    with Server(store.url, "--strict-leaf", "--max-batch", "5") as strict, Server(store.url) as server:
+        client, old = server.client(), strict.client()
+        assert old.ids(dotted) == [500] and old.range(dotted, 5)[0] >= 500, "the tag itself is taken for both"
+        assert client.ids(alone) == [1], "no other server gives it"
+        status, body = client.get(f"/api/segment/get/{dotted}")
+        assert status == 400 and "--allow-dotted-tags" in json.loads(body)["message"]
+        status, answer = client.post(f"/api/segment/range/{dotted}?nonce=1")
+        assert (status, answer["error"]) == (400, "invalid_argument") and "--strict-leaf" in answer["message"]
+        assert max_id(store, dotted) == 1, "nothing was taken"
+        until(lambda: f'"{dotted}"' in server.log() and f'"{dotted}"' in strict.log(), "both say so")
+        assert json.loads(client.get("/ready")[1])["tags"] == 1
+        store.sql(f"DELETE FROM leaf_alloc WHERE biz_tag = '{tag}'")
+        make_tag(store.url, tag + ".item", first=7)
+        assert client.ids(tag + ".item") == [7]
+    make_tag(store.url, tag, options=["--allow-dotted-tags"])
+    assert said()[0].startswith("WRONG") and said("--strict-leaf")[0].startswith("ok") and said("--allow-dotted-tags") == []
+    with Server(store.url, "--allow-dotted-tags") as server:
+        assert server.client().ids(dotted) == [1]
+
+
+def test_a_dotted_tag_is_refused_once_the_tag_before_its_dot_is_made(file):
+    make_tag(file.url, "shop.order", step=10)
+    with Server(file.url) as server:
+        client = server.client()
+        found = client.ids("shop.order", 3)
+        file.sql("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('shop', 1, 10)")
+        until(lambda: client.ids("shop.order") == [], "its ids are used up")
+        assert client.get("/api/segment/get/shop.order")[0] == 400
+        file.sql("DELETE FROM leaf_alloc WHERE biz_tag = 'shop'")
+        found += client.ids("shop.order", 3)
+        check_unique(found, 6)
 
 
 def test_strict_leaf_gives_the_old_bytes(file):

@@ -1,11 +1,14 @@
 """Stores by which ids would come twice, and what the server says of them."""
 
 import contextlib
+import json
 import os
 import subprocess
+import urllib.parse
 
 import pytest
 from servers import BINARY, Server, check_unique, make_tag
+from test_admin import administrator
 
 
 @pytest.fixture
@@ -68,6 +71,31 @@ def test_a_counter_that_outgrows_its_column_gives_nothing_twice(engine, odd):
     finally:
         if engine.name == "mariadb":
             sql(f"SET GLOBAL sql_mode = '{mode}'")
+
+
+def test_a_tag_is_the_bytes_that_its_row_has(engine, odd):
+    """A collation finds more, and a character that the column lacks is an error of the database, not of the server."""
+    store, sql = odd
+    if engine.name == "mariadb":
+        sql(f"ALTER DATABASE {engine.database} CHARACTER SET utf8mb3")
+        sql("CREATE TABLE leaf_alloc (biz_tag varchar(128) NOT NULL DEFAULT '', max_id bigint NOT NULL DEFAULT 1, "
+            "step int NOT NULL, description varchar(256), update_time timestamp NOT NULL "
+            "DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (biz_tag))")  # fmt: skip
+    make_tag(store, "order", step=10)
+    wrong = ["ORDER", "Order", "order ", "Ördér", "order😀", "😀"]
+    with Server(store, "--timeout-ms", "20000", "--admin-listen", "127.0.0.1:0", "--no-snowflake") as server:
+        client, admin = server.client(), administrator(server)
+        for tag in wrong:
+            status, body = client.get("/api/segment/get/" + urllib.parse.quote(tag))
+            assert status == 500 and json.loads(body)["message"] == "Result{id=-2, status=EXCEPTION}", tag
+            assert client.post(f"/api/segment/range/{urllib.parse.quote(tag)}?nonce=1")[0] == 404
+        assert json.loads(client.get("/ready")[1])["tags"] == 0
+        assert client.ids("order") == [1] and "WARN" not in server.log() + client.get("/metrics")[1]
+        if engine.name == "mariadb":
+            for tag in wrong:
+                status, answer = admin.post("/api/tag", {"tag": tag, "step": 77, "first": 5000})
+                assert (status, answer["error"]) == (400, "invalid_argument"), (tag, answer)
+            assert sql("SELECT CONCAT(biz_tag, step) FROM leaf_alloc") == ["order10"]
 
 
 def test_a_tag_with_two_rows_gives_no_id(file):

@@ -4,6 +4,7 @@ use super::exposure::exposure;
 use super::opening::open;
 use crate::access::Tokens;
 use crate::clock::{filtered_ms, unix_ms};
+use crate::dots::Dots;
 use crate::http::Tls;
 use crate::leases::Leases;
 use crate::options::{Options, ids};
@@ -56,14 +57,20 @@ async fn check_store(store: &Store, options: &Options, say: &mut impl FnMut(bool
         Ok(tables) => tables,
         Err(error) => return say(false, format!("tables: {error}")),
     };
+    let has_tables = tables.iter().all(|(_, is_there)| *is_there);
     if let Some(local) = &options.snowflake_local {
-        check_local(store, options, local, tables.iter().all(|(_, is_there)| *is_there), say).await;
+        check_local(store, options, local, has_tables, say).await;
     }
     for (table, is_there) in tables {
         match is_there {
             true => say(true, format!("table {table}: it is there")),
             false => say(true, format!("table {table}: it will be made at the first start")),
         }
+    }
+    let dots = Dots::of(options);
+    match if has_tables { dots.clashes(store).await } else { Ok(Vec::new()) } {
+        Ok(lines) => lines.into_iter().for_each(|line| say(dots == Dots::Cut, line)),
+        Err(error) => say(false, format!("tags: {error}")),
     }
     if let Err(error) = store.check_tables().await {
         say(false, error.message().to_owned());

@@ -55,6 +55,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
     });
     tokio::spawn(look_at_store(app.clone()));
     tokio::spawn(warm(app.clone()));
+    tokio::spawn(look_at_dots(app.clone()));
     reload_at_hangups(app.clone(), tls.clone())?;
     if let Some(listener) = &admin_listener {
         log::info!("the admin API listens on {}", shown(listener));
@@ -118,6 +119,14 @@ async fn warm(app: Arc<App>) {
         let _ = task.await;
     }
     log::info!("ids were fetched for {count} tags that were used within a day");
+}
+
+/// Says which tags are refused, or have a row that is never used.
+async fn look_at_dots(app: Arc<App>) {
+    match app.dots().clashes(&app.store).await {
+        Ok(lines) => lines.into_iter().for_each(|line| log::warn!("{line}")),
+        Err(error) => log::warn!("the tags with dots were not looked at: {error}"),
+    }
 }
 
 /// What is not given back in time becomes a gap.

@@ -7,6 +7,7 @@ use super::rate_limits::RateLimits;
 use super::tinyid_tokens::TinyidTokens;
 use crate::access::Tokens;
 use crate::clock::running;
+use crate::dots::Dots;
 use crate::leases::Leases;
 use crate::options::Options;
 use crate::snowflake::OwnSnowflake;
@@ -54,7 +55,7 @@ impl App {
         snowflake: Option<Arc<OwnSnowflake>>,
     ) -> App {
         App {
-            tags: Tags::new(store.clone(), options.max_tags as usize),
+            tags: Tags::new(store.clone(), Dots::of(&options), options.max_tags as usize),
             room: Semaphore::new(options.max_requests as usize),
             rate_limits: RateLimits::new(&options),
             store_error: Mutex::default(),
@@ -71,6 +72,11 @@ impl App {
             leases,
             snowflake,
         }
+    }
+
+    /// What is done with tags that have a dot.
+    pub(crate) fn dots(&self) -> Dots {
+        Dots::of(&self.options)
     }
 
     /// No request takes longer: a wait for an id, or a transaction and the wait for its connection.

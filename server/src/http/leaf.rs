@@ -65,7 +65,7 @@ pub(super) async fn segment(
     if app.options.no_segment {
         return switched_off(&app, "segment", uri.path());
     }
-    let tag = if app.options.strict_leaf { cut_at_dot(&tag) } else { &tag };
+    let tag = app.dots().tag(&tag);
     if let Err(refused) = check_tag(&grant, tag) {
         return *refused;
     }
@@ -117,11 +117,6 @@ pub(super) async fn decode(State(app): State<Arc<App>>, uri: Uri, words: Words) 
 
 pub(super) async fn not_found(State(app): State<Arc<App>>, uri: Uri) -> Response<Body> {
     spring(&app, StatusCode::NOT_FOUND, "No message available", uri.path())
-}
-
-/// Spring takes what follows the last dot for the ending of a file's name.
-fn cut_at_dot(tag: &str) -> &str {
-    tag.rsplit_once('.').map_or(tag, |(before, _)| before)
 }
 
 fn patience(app: &App) -> Patience {

@@ -47,7 +47,7 @@ pub(super) async fn range(
             "1 to 128 bytes of UTF-8 without control characters",
         ));
     };
-    if let Err(refused) = check_tag(&grant, &tag) {
+    if let Err(refused) = check_tag(&grant, app.dots().tag(&tag)) {
         return *refused;
     }
     match take(&app, &tag, &words).await {
@@ -58,7 +58,7 @@ pub(super) async fn range(
 
 async fn take(app: &App, tag: &str, words: &HashMap<String, String>) -> Result<Response<Body>> {
     let asked = asked(words)?;
-    let fetched = app.tags.range(tag, asked.step, asked.after).await?;
+    let fetched = app.tags.range(app.dots().tag(tag), asked.step, asked.after).await?;
     let (start, end) = (fetched.segment.start().to_string(), fetched.segment.end().to_string());
     let stride = fetched.segment.stride();
     let range = Range { tag, start, end, stride, step: fetched.step, nonce: asked.nonce };

@@ -117,16 +117,17 @@ impl Asked {
     /// The bizType, if the token may have it.
     async fn tag(&self, scope: Scope) -> std::result::Result<&str, TinyidRefusal> {
         let word = |name: &str| self.words.get(name).map(String::as_str).filter(|word| !word.is_empty());
-        let (Some(tag), Some(token)) = (word("bizType"), word("token")) else {
+        let (Some(name), Some(token)) = (word("bizType"), word("token")) else {
             return Err(TinyidRefusal::Token);
         };
+        let tag = self.app.dots().tag(name);
         let grant = self.app.access.grant(Some(token)).ok().filter(Grant::has_token);
         if let (Some(limits), Some(address)) = (&self.app.rate_limits, &self.address) {
             limits.take(grant.as_ref(), address).map_err(TinyidRefusal::TooMany)?;
         }
         let is_ours =
             grant.is_some_and(|grant| grant.check_scope(scope).is_ok() && grant.check_tag(tag).is_ok());
-        let is_allowed = is_ours || self.is_in_table(tag, token).await?;
+        let is_allowed = is_ours || self.is_in_table(name, token).await?;
         if is_allowed { Ok(tag) } else { Err(TinyidRefusal::Token) }
     }
 

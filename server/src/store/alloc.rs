@@ -2,6 +2,7 @@
 
 use super::sql::Sql;
 use super::stride::{Stride, out_of_ids};
+use super::tag_name::has_row;
 use super::transaction::{Transaction, Value, integer};
 use leafid_core::{Code, Error, Fetched, MOST_JUMP, Result};
 
@@ -25,7 +26,14 @@ pub(super) async fn take_range(
     let stride = store.stride();
     let touch = if store.has_update_time() { store.dialect().touch } else { "" };
     store
-        .transaction(move |tx| Box::pin(async move { take(tx, &tag, step, after, touch, stride).await }))
+        .transaction(move |tx| {
+            Box::pin(async move {
+                if !has_row(tx, &tag).await? {
+                    return Ok(None);
+                }
+                take(tx, &tag, step, after, touch, stride).await
+            })
+        })
         .await
 }
 

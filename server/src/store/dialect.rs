@@ -21,6 +21,8 @@ pub(crate) struct Dialect {
     pub(super) within_a_day: &'static str,
     /// Behind the type of a text that is compared byte by byte.
     pub(super) binary: &'static str,
+    /// The tag of a row as text, whatever the type of its column.
+    pub(super) tag: &'static str,
     /// Counts the columns of a table and a name: whether it is there, without an error if it is not.
     pub(super) column: &'static str,
     /// At the end of a CREATE TABLE.

@@ -6,6 +6,7 @@ use super::lease_rows;
 use super::lease_rows::LeaseRow;
 use super::sql::Sql;
 use super::stride::Stride;
+use super::tag_name;
 use super::tag_rows;
 use super::tag_rows::{TagChange, TagRow};
 use super::workers;
@@ -95,6 +96,14 @@ impl Store {
     pub(crate) async fn close(&self) {
         if let Store::Sql(sql) = self {
             sql.close().await;
+        }
+    }
+
+    /// Whether a tag has a row.
+    pub(crate) async fn has_tag(&self, tag: &str) -> Result<bool> {
+        match self {
+            Store::Sql(sql) => tag_name::has_tag(sql, tag).await,
+            Store::Etcd(etcd) => counters::has_tag(etcd, tag).await,
         }
     }
 

@@ -17,6 +17,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     touch: "",
     within_a_day: "update_time > NOW() - INTERVAL 1 DAY",
     binary: "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+    tag: "CAST(biz_tag AS CHAR)",
     column: "SELECT COUNT(*) FROM information_schema.columns
         WHERE table_schema = DATABASE() AND table_name = ? AND column_name = ?",
     // Another engine may have no transactions.

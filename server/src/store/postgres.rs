@@ -14,6 +14,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     touch: ", update_time = CURRENT_TIMESTAMP",
     within_a_day: "update_time > LOCALTIMESTAMP - INTERVAL '1 day'",
     binary: "",
+    tag: "CAST(biz_tag AS text)",
     column: "SELECT COUNT(*) FROM pg_attribute
         WHERE attrelid = to_regclass(?) AND attname = ? AND NOT attisdropped",
     table_options: "",

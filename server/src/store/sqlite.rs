@@ -16,6 +16,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     touch: ", update_time = CURRENT_TIMESTAMP",
     within_a_day: "update_time > datetime('now', '-1 day')",
     binary: "",
+    tag: "CAST(biz_tag AS text)",
     column: "SELECT COUNT(*) FROM pragma_table_info(?) WHERE name = ?",
     table_options: "",
     leaf_alloc: "CREATE TABLE IF NOT EXISTS leaf_alloc (

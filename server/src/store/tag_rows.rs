@@ -2,12 +2,13 @@
 
 use super::alloc::{check_first, check_jump, check_single};
 use super::sql::Sql;
+use super::tag_name::check_found;
 use super::transaction::{Transaction, Value, integer, text};
 use leafid_core::{Code, Error, Result};
 use sqlx::any::AnyRow;
 
 // A text of each type and database, and none of NULL.
-const COLUMNS: &str = "biz_tag, max_id, step, COALESCE(description, ''), CONCAT(update_time, '')";
+const COLUMNS: &str = "max_id, step, COALESCE(description, ''), CONCAT(update_time, '')";
 
 /// A row.
 pub(crate) struct TagRow {
@@ -53,13 +54,15 @@ async fn set(tx: &mut Transaction, tag: &str, change: &TagChange) -> Result<(Tag
         let set = "UPDATE leaf_alloc SET description = ? WHERE biz_tag = ?";
         tx.execute(set, &[Value::Text(description), Value::Text(tag)]).await?;
     }
-    let select = format!("SELECT {COLUMNS} FROM leaf_alloc WHERE biz_tag = ?");
+    let select = format!("SELECT {}, {COLUMNS} FROM leaf_alloc WHERE biz_tag = ?", tx.dialect().tag);
     let rows = tx.rows(&select, &[Value::Text(tag)]).await?;
     check_single(tag, rows.len() as u64)?;
     let row = rows
         .first()
         .ok_or_else(|| Error::new(Code::SegmentUnavailable, format!("the row of {tag:?} has vanished")))?;
-    Ok((tag_row(row)?, made > 0))
+    let row = tag_row(row)?;
+    check_found(tag, &row.tag)?;
+    Ok((row, made > 0))
 }
 
 /// Raises a counter that is below `first`. Errors: `invalid_argument`.
@@ -76,7 +79,9 @@ async fn raise(tx: &mut Transaction, tag: &str, first: i64) -> Result<()> {
 /// The rows behind `after`, by tag, at most `most` of them.
 pub(crate) async fn tag_rows(sql: &Sql, after: &str, most: usize) -> Result<Vec<TagRow>> {
     let after = after.to_owned();
-    let select = format!("SELECT {COLUMNS} FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT {most}");
+    let tag = sql.dialect().tag;
+    let select =
+        format!("SELECT {tag}, {COLUMNS} FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT {most}");
     let rows = sql
         .transaction(move |tx| Box::pin(async move { tx.rows(&select, &[Value::Text(&after)]).await }))
         .await?;

@@ -4,6 +4,8 @@ use super::dialect::Dialect;
 use crate::clock::FilteredClock;
 use leafid_core::{Code, Error, Result};
 use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::error::DatabaseError;
+use sqlx::mysql::MySqlDatabaseError;
 use sqlx::pool::PoolConnection;
 use sqlx::query::Query;
 use sqlx::{Any, Executor, Row};
@@ -143,6 +145,12 @@ pub(super) fn is_failure(error: &Error) -> bool {
 }
 
 pub(super) fn failed(error: sqlx::Error) -> Error {
+    if let sqlx::Error::Database(refused) = &error
+        && lacks_characters(&**refused)
+    {
+        let allowed = "the characters of the column's character set; utf8mb4 has all";
+        return Error::invalid("a text", "not of the database's characters", allowed);
+    }
     let message = match error {
         sqlx::Error::PoolTimedOut => {
             "no connection in time: the database does not answer, or all connections are in use".to_owned()
@@ -150,6 +158,16 @@ pub(super) fn failed(error: sqlx::Error) -> Error {
         error => format!("the database failed: {error}"),
     };
     Error::new(Code::SegmentUnavailable, message)
+}
+
+/// Whether a text has a character that its column, or the database, cannot hold.
+fn lacks_characters(error: &dyn DatabaseError) -> bool {
+    match error.try_downcast_ref::<MySqlDatabaseError>() {
+        // An illegal mix of collations, a wrong value of a text, and what MySQL 8 says for the first.
+        Some(error) => matches!(error.number(), 1267 | 1366 | 3988),
+        // A character that the encoding of a PostgreSQL lacks.
+        None => error.code().as_deref() == Some("22P05"),
+    }
 }
 
 #[cfg(test)]

@@ -242,10 +242,12 @@ impl Tag {
                     state.fetches.succeeded(plan.wanted, step, None, now_ms);
                 }
                 Err(error) => {
-                    if error.code() != Code::UnknownTag {
+                    // What the caller hears is no fault of the store.
+                    if !matches!(error.code(), Code::UnknownTag | Code::InvalidArgument) {
                         log::warn!("no range of {:?}: {error}", self.name);
                     }
-                    state.fetches.failed(error, false, false, now_ms, seed());
+                    let is_denied = error.code() == Code::InvalidArgument;
+                    state.fetches.failed(error, is_denied, false, now_ms, seed());
                 }
             }
         }
@@ -276,6 +278,9 @@ impl Tag {
 
     /// `mark` is that of the guard before the request: a range that was asked for later may have come earlier.
     async fn fetch_range(self: &Arc<Self>, step: Option<i64>, after: i64, mark: i64) -> Result<Fetched> {
+        if self.shared.dots.may_refuse(&self.name) {
+            Box::pin(self.shared.dots.check(&self.shared.store, &self.name)).await?;
+        }
         let Some(fetched) = self.shared.store.take_range(&self.name, step, after).await? else {
             let message = format!("the store has no tag {:?}; POST /api/tag makes it", self.name);
             return Err(Error::new(Code::UnknownTag, message));

@@ -58,6 +58,10 @@ pub(crate) async fn take_range(
     Err(gateway::failed("other servers change the counter all the time"))
 }
 
+pub(crate) async fn has_tag(etcd: &Etcd, tag: &str) -> Result<bool> {
+    Ok(etcd.read(&counter_key(etcd, tag)).await?.revision > 0)
+}
+
 pub(crate) async fn change_tag(etcd: &Etcd, tag: &str, change: TagChange) -> Result<(TagRow, bool)> {
     let TagChange { step, first, description } = change;
     let changed = |found: Option<Counter>| {
