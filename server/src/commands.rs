@@ -6,6 +6,7 @@ mod health;
 mod logging;
 mod opening;
 mod run;
+mod settings;
 mod token;
 
 use crate::dots::Dots;

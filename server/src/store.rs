@@ -16,6 +16,7 @@ mod lease_rows;
 mod mysql;
 mod postgres;
 mod schema;
+mod settings;
 mod sql;
 mod sqlite;
 mod sqlite_file;
@@ -28,6 +29,7 @@ mod workers_table;
 
 pub(crate) use handle::Store;
 pub(crate) use lease_rows::LeaseRow;
+pub(crate) use settings::Settings;
 pub(crate) use stride::Stride;
 pub(crate) use tag_rows::TagChange;
 pub(crate) use workers::{Step, Writes};

@@ -15,6 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("LEAFID_SERVER_BINARY", ROOT / "target/debug/leafid-server"))
 PATIENCE = 30
+# Tests of one store have servers of many settings.
+UNCOMPARED = {"LEAFID_SERVER_CHANGE_SETTINGS": "true"}
 LISTENS = re.compile(r"listens on (\S+),")
 
 
@@ -26,7 +28,7 @@ class Server:
         self.file = Path(file)
         command = [BINARY, "--store", store, "--listen", listen, *options]
         # Tests count from the first id of a tag, and other tests have tags in the same store.
-        env = {**os.environ, "LEAFID_SERVER_WARM_TAGS": "0", **(environment or {})}
+        env = {**os.environ, "LEAFID_SERVER_WARM_TAGS": "0", **UNCOMPARED, **(environment or {})}
         self.process = subprocess.Popen(list(map(str, command)), stderr=handle, stdout=handle, env=env)
         os.close(handle)
         self.address, self.clients = None, []

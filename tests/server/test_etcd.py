@@ -10,6 +10,7 @@ import test_clock
 import test_leases
 import test_local
 import test_regions
+import test_settings
 import test_segments
 from certificates import Authority
 from databases import Missing
@@ -71,6 +72,17 @@ def test_servers_that_are_killed_give_nothing_twice(etcd, new_tag):
 
 def test_regions_with_a_store_each_give_nothing_twice(one, file, new_tag):
     test_regions.check_regions(one, file, new_tag)
+
+
+def test_settings_and_dots_are_looked_at_as_in_a_database(one, new_tag):
+    test_settings.check_refused(one, ["--stride", "3"], "stride is 3; allowed: 1, as all servers")
+    tag = new_tag(one)
+    dotted = tag + ".order"
+    make_tag(one.url, dotted, options=["--allow-dotted-tags"])
+    with Server(one.url) as server:
+        client = server.client()
+        assert client.get(f"/api/segment/get/{dotted}")[0] == 400 and client.ids(tag) == [1]
+        until(lambda: f'"{dotted}"' in server.log(), "it says so")
 
 
 def test_a_node_that_is_killed_stops_nothing(three, new_tag):

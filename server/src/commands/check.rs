@@ -2,6 +2,7 @@
 
 use super::exposure::exposure;
 use super::opening::open;
+use super::settings;
 use crate::access::Tokens;
 use crate::clock::{filtered_ms, unix_ms};
 use crate::dots::Dots;
@@ -66,6 +67,10 @@ async fn check_store(store: &Store, options: &Options, say: &mut impl FnMut(bool
             true => say(true, format!("table {table}: it is there")),
             false => say(true, format!("table {table}: it will be made at the first start")),
         }
+    }
+    match settings::compare(store, options).await {
+        Ok(differences) => differences.iter().for_each(|error| say(false, error.message().to_owned())),
+        Err(error) => say(false, format!("settings: {error}")),
     }
     let dots = Dots::of(options);
     match if has_tables { dots.clashes(store).await } else { Ok(Vec::new()) } {

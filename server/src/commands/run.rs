@@ -2,6 +2,7 @@
 
 use super::exposure::exposure;
 use super::opening::open;
+use super::settings;
 use crate::access::Tokens;
 use crate::http::{App, Tls, admin_api, public_api, serve};
 use crate::leases::Leases;
@@ -40,6 +41,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
     if !wait_for(&store, Duration::from_millis(options.start_timeout_ms), stop.clone()).await? {
         return Ok(());
     }
+    settings::agree(&store, &options).await?;
     for danger in store.dangers().await? {
         log::warn!("{danger}");
     }

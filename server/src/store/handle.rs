@@ -4,6 +4,8 @@ use super::alloc;
 use super::etcd::{Etcd, counters, worker_keys};
 use super::lease_rows;
 use super::lease_rows::LeaseRow;
+use super::settings;
+use super::settings::Settings;
 use super::sql::Sql;
 use super::stride::Stride;
 use super::tag_name;
@@ -96,6 +98,22 @@ impl Store {
     pub(crate) async fn close(&self) {
         if let Store::Sql(sql) = self {
             sql.close().await;
+        }
+    }
+
+    /// Stores what all servers must agree in, unless others have. Returns what is stored.
+    pub(crate) async fn agree(&self, own: &Settings, change: bool) -> Result<Settings> {
+        match self {
+            Store::Sql(sql) => settings::agree(sql, own.clone(), change).await,
+            Store::Etcd(etcd) => counters::agree(etcd, own, change).await,
+        }
+    }
+
+    /// What was stored by [`Store::agree`].
+    pub(crate) async fn settings(&self) -> Result<Settings> {
+        match self {
+            Store::Sql(sql) => settings::stored(sql).await,
+            Store::Etcd(etcd) => counters::stored_settings(etcd).await,
         }
     }
 

@@ -1,8 +1,9 @@
 //! The counters of tags: a key for each.
 
-use super::{Etcd, gateway};
+use super::{Etcd, Read, gateway};
 use crate::clock::filtered_ms;
 use crate::store::alloc::{check_first, check_jump, continue_at};
+use crate::store::settings::Settings;
 use crate::store::stride::out_of_ids;
 use crate::store::tag_rows::{TagChange, TagRow};
 use leafid_core::{Code, Error, Fetched, Result, Utc};
@@ -56,6 +57,35 @@ pub(crate) async fn take_range(
         pause().await;
     }
     Err(gateway::failed("other servers change the counter all the time"))
+}
+
+/// Stores the settings that are missing, or all of them to `change` them. Returns what is stored.
+pub(crate) async fn agree(etcd: &Etcd, own: &Settings, change: bool) -> Result<Settings> {
+    for _ in 0..MOST_TRIES {
+        let read = etcd.read(&format!("{}settings", etcd.prefix)).await?;
+        let found = settings(&read)?;
+        let mut agreed = found.clone();
+        for (name, value) in own {
+            match agreed.iter_mut().find(|(known, _)| known == name) {
+                Some(known) if change => known.1.clone_from(value),
+                Some(_) => {}
+                None => agreed.push((name.clone(), value.clone())),
+            }
+        }
+        if agreed == found || etcd.write_if(&read, &[gateway::put(&read.key, &text(&agreed)?)]).await? {
+            return Ok(agreed);
+        }
+        pause().await;
+    }
+    Err(gateway::failed("other servers change the settings all the time"))
+}
+
+pub(crate) async fn stored_settings(etcd: &Etcd) -> Result<Settings> {
+    settings(&etcd.read(&format!("{}settings", etcd.prefix)).await?)
+}
+
+fn settings(read: &Read) -> Result<Settings> {
+    if read.revision == 0 { Ok(Settings::new()) } else { parse("settings", &read.value) }
 }
 
 pub(crate) async fn has_tag(etcd: &Etcd, tag: &str) -> Result<bool> {
