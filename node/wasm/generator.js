@@ -3,7 +3,7 @@
 
 import { acquire, giveBack } from './acquire.js'
 import { filteredMs } from './clock.js'
-import { LeafidError, codeOf, fault, nameOf, numberOf } from './errors.js'
+import { codeOf, fault, nameOf } from './errors.js'
 import { AWAITING, BLOCKING, MAX_WAIT_MS, claim, waitsTooLong } from './claim.js'
 import { failedRenewal } from './lease_calls.js'
 import { warn } from './logger.js'
@@ -464,7 +464,7 @@ class Generator {
 }
 
 /** A call of a lease source that takes longer counts as hanging. */
-const patienceOf = ({ timeoutMs }) => Math.max(timeoutMs, 1000)
+export const patienceOf = ({ timeoutMs }) => Math.max(timeoutMs, 1000)
 
 const shownError = error => (error ? `${nameOf(error.code)}: ${error.message}` : null)
 
@@ -478,35 +478,3 @@ function waitUntil(target, deadline) {
     if (readings > MOST_READINGS || elapsed() > deadline) throw waitsTooLong(target - read())
   }
 }
-
-/**
- * Claims a new lease after a loss, with pauses that grow; calls `told` with the errors that callers get meanwhile.
- * Returns the new generator, whose ids are above those of `lost`, or null when `wanted` says no.
- */
-export async function recover(settings, lost, why, losses, wanted, told) {
-  const module = wasm()
-  const { bootMs } = platform()
-  const because = [numberOf(why), why.message]
-  const loss = module.call('loss_new', lost.workerId, ...because, losses, bootMs(), settings.timeoutMs)
-  try {
-    while (wanted()) {
-      const action = module.call('loss_poll', loss, bootMs(), patienceOf(settings), true)
-      const [first, second] = module.numbers(2)
-      if (action === 0) {
-        try {
-          return await openSoon(settings, lost)
-        } catch (error) {
-          if (!(error instanceof LeafidError)) throw error
-          module.call('loss_claim_failed', loss, first, numberOf(error), error.message, bootMs())
-        }
-        continue
-      }
-      if (action === 2) told(module.errorOf(second, module.text()))
-      await new Promise(done => platform().background(done, Math.max(first, 1)))
-    }
-    return null
-  } finally {
-    module.free(loss)
-  }
-}
-

@@ -5,6 +5,7 @@ import net from 'node:net'
 import { random128 } from './module.js'
 
 function bound(name) {
+  if (process.platform !== 'linux') return null
   const server = net.createServer(connection => connection.destroy())
   // Whether it was bound is known before this says why not.
   server.on('error', () => {})

@@ -1,9 +1,10 @@
 // The open generators of this realm. All handles with the same settings share one.
 
 import { fault } from './errors.js'
-import { openNow, openSoon, recover } from './generator.js'
+import { openNow, openSoon } from './generator.js'
 import { warn } from './logger.js'
 import { platform } from './platform.js'
+import { recover } from './recovery.js'
 import { freeSettings } from './settings.js'
 import { elapsed, sleep } from './time.js'
 
