@@ -91,7 +91,7 @@ test('a request goes from server to server, and a server that fails backs off', 
   assert.equal(judgement, 4)
   const told = [judgement, module.numbers(1)[0], ...module.input(module.text(), 'http://b')]
   assert.equal(module.ok(request_judged(servers, next, wrong, ...told, 1_010)), 0)
-  assert.throws(() => polled(servers, next, 1_010), { code: 'segment_unavailable', message: /answered 401/ })
+  assert.throws(() => polled(servers, next, 1_010), { code: 'source_invalid', message: /answered 401/ })
   module.ok(request_end(servers, next))
   assert.equal(module.ok(servers_deny(servers, ...module.input('other'))), 0, 'one of them was away')
 })
