@@ -136,13 +136,15 @@ def _():
 @test("lease servers: its table is an older copy again: refused until what was given has passed", sleeps=True)
 def _():
     pool = Pool(size=4)
-    lessees = [pool.start(language) for language in ("rust", "c", "python")]
+    # A call that waits longer may get an id without an error.
+    given = {"timeout_ms": 300}
+    lessees = [pool.start(language, **given) for language in ("rust", "c", "python")]
     for lessee in lessees:
         lessee.await_ids(15)
     pool.snapshot()
     # What the copy does not know: renewals, an id that went to another, and a new holder.
     lessees[0].close()
-    other, late = pool.start("rust"), pool.start("node")
+    other, late = pool.start("rust", **given), pool.start("node", **given)
     for lessee in (other, late):
         lessee.await_ids(15)
     time.sleep(0.8)

@@ -101,7 +101,8 @@ impl LeaseLoss {
         } else if boot_time >= due {
             self.claiming = Some(boot_time);
             self.round += 1;
-            (LossAction::Claim(self.round), RETRY)
+            // A host may have one thread, which makes the claim.
+            (LossAction::Claim(self.round), patience)
         } else if boot_time < self.told_from && self.why.code().can_retry() {
             (LossAction::Wait(due - boot_time), due - boot_time)
         } else {
@@ -263,8 +264,18 @@ mod tests {
         assert!(!down(&mut loss, 7, 60_000), "it was stopped between two claims");
         assert_eq!([61_999, 62_000].map(|ms| is_told(&mut loss, ms)), [false, true]);
         assert_eq!(loss.poll(at(70_000), PATIENCE, false), LossAction::Claim(8));
+        assert_eq!(loss.poll(at(70_200), PATIENCE, false), LossAction::Wait(RETRY));
         loss.claim_failed(8, &error("timed out"), at(90_000));
         assert_eq!([90_000, 91_999, 92_000].map(|ms| is_told(&mut loss, ms)), [false, false, true]);
+    }
+
+    #[test]
+    fn a_claim_that_takes_long_is_no_stop() {
+        let mut loss = lost(0);
+        assert_eq!(loss.poll(at(0), PATIENCE, false), LossAction::Claim(1));
+        // Its host did nothing else meanwhile.
+        loss.claim_failed(1, &error("down"), at(5_000));
+        assert!(is_told(&mut loss, 5_000));
     }
 
     #[test]

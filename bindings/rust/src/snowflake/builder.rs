@@ -232,7 +232,8 @@ impl SnowflakeBuilder {
     /// If the same settings are opened twice in one process, both handles share one generator.
     ///
     /// Errors: `invalid_argument`, `worker_in_use` (names the holder), `worker_lost` (the callback or the lease server
-    /// failed), `clock_backwards`, `before_epoch`, `time_exhausted`, `state_io`, `state_corrupt`, `state_mismatch`.
+    /// failed), `source_invalid` (the lease server refuses the token or the URL, or its answer belongs to another
+    /// request), `clock_backwards`, `before_epoch`, `time_exhausted`, `state_io`, `state_corrupt`, `state_mismatch`.
     pub fn open(&self) -> Result<Snowflake> {
         self.open_unless(&mut || false)
     }

@@ -60,7 +60,8 @@ impl Snowflake {
     /// at most `timeout_ms`.
     ///
     /// Errors: `clock_backwards`, `before_epoch`, `time_exhausted`, `state_io`, `worker_lost`, `closed`; at the first
-    /// call in a forked child also those of [`SnowflakeBuilder::open`](crate::SnowflakeBuilder::open).
+    /// call in a forked child, and where a lost lease cannot be claimed again, also those of
+    /// [`SnowflakeBuilder::open`](crate::SnowflakeBuilder::open).
     #[inline]
     pub fn next(&self) -> Result<i64> {
         match self.try_next() {
