@@ -67,11 +67,11 @@ impl Error {
         Error::invalid(name, value, &message!("0 to {most}"))
     }
 
-    fn invalid_text(name: &str, mut value: String, allowed: &str) -> Error {
-        // Whatever option it was meant for: it may be the URL of a store, with a password.
-        if ["@", "://", "password="].iter().any(|sign| value.contains(sign)) {
-            value = shown_url(&value);
-        }
+    fn invalid_text(name: &str, value: String, allowed: &str) -> Error {
+        // Whatever option it was meant for, and in whatever place: it may be the URL of a store, with a password.
+        let is_url = |text: &str| ["@", "://", "password="].iter().any(|sign| text.contains(sign));
+        let shown = |text: &str| if is_url(text) { shown_url(text) } else { text.into() };
+        let (name, mut value) = (shown(name), shown(&value));
         if value.len() > 200 {
             let end = (0..=200).rev().find(|&at| value.is_char_boundary(at)).unwrap_or(0);
             value.truncate(end);

@@ -71,19 +71,19 @@ fn end_of_user(text: &str) -> Option<usize> {
     text.rfind('@').map(|at| at + 1).max(encoded)
 }
 
-/// The colon before what is no port: a password whose `@` and host are missing.
+/// The colon before what is no port (or hidden already): a password whose `@` and host are missing.
 fn unfinished_user(rest: &str) -> Option<usize> {
     let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
     let mut from = 0;
     for host in authority.split(',') {
-        let bracket = host.rfind(']').map_or(0, |at| at + 1);
-        if let Some(colon) = host[bracket..].find(':').map(|at| bracket + at)
-            && !host[colon + 1..]
-                .trim_end_matches(['\'', '"', ']', ')', ' '])
-                .bytes()
-                .all(|b| b.is_ascii_digit())
-        {
-            return Some(from + colon);
+        let address = if host.starts_with('[') { host.find(']') } else { None };
+        let bracket = address.map_or(0, |at| at + 1);
+        if let Some(colon) = host[bracket..].find(':').map(|at| bracket + at) {
+            let port = host[colon + 1..].trim_end_matches(['\'', '"', ']', ')', ' ']);
+            let is_port = port == "…" || !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
+            if !is_port {
+                return Some(from + colon);
+            }
         }
         from += host.len() + 1;
     }
@@ -128,6 +128,8 @@ mod tests {
             // The host is missing.
             ("mysql://leaf:s3cret", "mysql://leaf:…"),
             ("mysql://leaf:s3/cret", "mysql://leaf:…"),
+            ("['mysql://leaf:s3cret']", "['mysql://leaf:…"),
+            ("http://http://leaf:s3cret", "http://http:…"),
             ("etcd://a:1,leaf:s3cret", "etcd://a:1,leaf:…"),
             // No URLs at all.
             ("host=db password=s3cret", "host=…"),

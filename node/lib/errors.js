@@ -41,7 +41,7 @@ function guarded(call) {
 }
 
 /** How a message shows a value: short, and without a call of the user's `inspect`. */
-const SHOWN = { depth: 1, customInspect: false, breakLength: Infinity, maxStringLength: 200, maxArrayLength: 8 }
+const SHOWN = { depth: 0, customInspect: false, breakLength: Infinity, maxStringLength: 200, maxArrayLength: 8 }
 
 /**
  * Throws `invalid_argument` for a value that the addon has no type for.
@@ -55,7 +55,20 @@ function refuse(name, value, allowed) {
   return guarded(() => native.refuse(snake(name), inspected(value), allowed))
 }
 
-/** How a message shows what a user callback returned. */
-const inspected = value => inspect(value, SHOWN)
+const isText = value => typeof value === 'string'
+/** Before it is cut: the @ of a URL may lie behind the cut. */
+const plain = value => inspect(isText(value) ? native.shownUrl(value) : value, SHOWN)
+
+/** How a message shows an option, or what a user callback returned: of a text in an object its kind, it may be a secret. */
+function inspected(value) {
+  if (Array.isArray(value)) {
+    const more = value.length > 8 ? [`... ${value.length - 8} more items`] : []
+    return value.length > 0 ? `[ ${[...value.slice(0, 8).map(plain), ...more].join(', ')} ]` : '[]'
+  }
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return plain(value)
+  const fields = Object.entries(Object.getOwnPropertyDescriptors(value)).slice(0, 8)
+  const shown = fields.map(([name, { value }]) => `${name}: ${isText(value) ? '[string]' : plain(value)}`)
+  return shown.length > 0 ? `{ ${shown.join(', ')} }` : '{}'
+}
 
 module.exports = { LeafidError, guarded, inspected, named, translate, refuse }

@@ -215,7 +215,7 @@ def test_a_claim_of_none_or_of_the_past(space):
 @pytest.mark.parametrize("method", ["renew", "release"])
 def test_a_missing_method_is_named(space, method):
     methods = {name: lambda *arguments: None for name in ("claim", "renew", "release") if name != method}
-    refusal = f"^worker is an object without a method {method}, namespace"
+    refusal = f"^worker is an object without a method {method}, of type SimpleNamespace"
     for leases in (types.SimpleNamespace(**methods), types.SimpleNamespace(**methods, **{method: 7})):
         with pytest.raises(leafid.InvalidArgumentError, match=refusal):
             leafid.Snowflake(leases, **space)

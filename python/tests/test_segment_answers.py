@@ -41,7 +41,9 @@ def test_a_wrong_answer_is_said(opened, answer):
         order.next()
     assert error.value.__cause__ is None and order.stats().left == 0
     if not isinstance(answer, (range, tuple)):
-        assert repr(answer) in str(error.value)
+        # Of what may hold a secret only the type is shown.
+        shown = repr(answer) if isinstance(answer, (str, int, float)) else f"of type {type(answer).__name__}"
+        assert shown in str(error.value)
 
 
 @pytest.mark.parametrize("fetch", [7, "fetch", [], pytest.param(object(), id="object")], ids=repr)

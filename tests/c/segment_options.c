@@ -92,7 +92,7 @@ static void bad_options(void) {
     REFUSED(SERVER, "connections is 9223372036854775807", SET(set_connections, INT64_MAX));
     REFUSED(SERVER, "connections is -1", SET(set_connections, -1));
     REFUSED(SERVER, "token is ", SET(set_token, "a\nb"));
-    REFUSED(SERVER, "token is \"\357\277\275\", which is not UTF-8", SET(set_token, "\377"));
+    REFUSED(SERVER, "token is a value that is not shown", SET(set_token, "S3C\377"));
     REFUSED(SERVER, "headers is ", SET(add_header, "", "a"));
     REFUSED(SERVER, "headers is \"x-a\"", SET(add_header, "x-a", "b\r\nc: d"));
     REFUSED(SERVER, "ca_file is \"/does/not/exist.pem\": ", SET(set_ca_file, "/does/not/exist.pem"));

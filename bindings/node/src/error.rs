@@ -46,6 +46,11 @@ pub fn codes() -> Vec<CodeRow> {
 /// Throws `invalid_argument` for a value that Rust does not have. `allowed` defaults to the host's text.
 #[napi(catch_unwind)]
 pub fn refuse(env: &Env, name: String, value: String, allowed: Option<String>) -> napi::Result<()> {
-    let allowed = allowed.as_deref().unwrap_or_else(|| leafid::allowed(&name));
-    Err(thrown(env, &Error::invalid(&name, value, allowed)))
+    Err(thrown(env, &leafid::refused(&name, &value, allowed.as_deref())))
+}
+
+/// A text for messages, without the password of a URL.
+#[napi(catch_unwind)]
+pub fn shown_url(text: String) -> String {
+    leafid::shown_url(&text)
 }

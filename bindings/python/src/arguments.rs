@@ -2,7 +2,7 @@
 //! allowed.
 
 use crate::errors;
-use leafid::{Error, allowed};
+use leafid::{Error, allowed, shown_url};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyMapping, PyString, PyTuple, PyType};
@@ -78,13 +78,12 @@ pub(crate) fn boolean(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// `invalid_argument` for this value.
 pub(crate) fn refused(name: &str, value: &Bound<'_, PyAny>) -> PyErr {
-    errors::raise(value.py(), &Error::invalid(name, shown(value), allowed_value(name)))
+    errors::raise(value.py(), &leafid::refused(name, &shown(value), Some(allowed_value(name))))
 }
 
 /// `invalid_argument` for a mapping without this key.
 pub(crate) fn missing(mapping: &Bound<'_, PyAny>, name: &str) -> PyErr {
-    let without = format!("missing in {}", shown(mapping));
-    errors::raise(mapping.py(), &Error::invalid(name, without, allowed_value(name)))
+    errors::raise(mapping.py(), &Error::invalid(name, "missing", allowed_value(name)))
 }
 
 /// The allowed values of arguments that only Python has.
@@ -108,10 +107,25 @@ fn conversion(error: PyErr, name: &str, value: &Bound<'_, PyAny>) -> PyErr {
     if ours { refused(name, value) } else { error }
 }
 
-/// The form of a value in an error: its repr. If that fails (an int of 5,000 digits), its type.
+/// The types whose repr an error may show, without the password of a URL. Anything else may hold a secret.
+const SHOWN: [&str; 11] =
+    ["int", "float", "bool", "NoneType", "str", "range", "date", "datetime", "timedelta", "Decimal", "UUID"];
+
+/// The form of a value in an error: its repr. If no error may show that, or it fails (an int of 5,000 digits), its type.
 pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
-    let repr = value.repr().and_then(|repr| repr.extract::<String>());
-    repr.or_else(|_| value.get_type().name().map(|name| format!("of type {name}"))).unwrap_or_default()
+    let name = type_name(value);
+    let is_shown = match name.as_str() {
+        "tuple" | "list" => value.try_iter().is_ok_and(|items| {
+            items.into_iter().all(|item| item.is_ok_and(|item| SHOWN.contains(&type_name(&item).as_str())))
+        }),
+        name => SHOWN.contains(&name),
+    };
+    let repr = value.repr().and_then(|repr| repr.extract::<String>()).ok().filter(|_| is_shown);
+    repr.map_or_else(|| format!("of type {name}"), |repr| shown_url(&repr))
+}
+
+fn type_name(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().and_then(|name| name.extract()).unwrap_or_default()
 }
 
 /// The repr of an object of leafid with these fields.

@@ -32,7 +32,7 @@ impl ServerUrl {
         let is_tls = match uri.scheme_str() {
             Some("http") => false,
             Some("https") => true,
-            _ => return Err(wrong("which begins with neither http:// nor https://")),
+            _ => return Err(wrong("which begins with neither http nor https")),
         };
         let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| wrong("which has no host"))?;
         let after = uri.authority().and_then(|all| all.as_str().strip_prefix(host)).unwrap_or_default();

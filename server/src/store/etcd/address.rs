@@ -41,8 +41,12 @@ impl Address {
         };
         let (nodes, path) = text.split_once('/').unwrap_or((text, "leafid"));
         let nodes: Vec<String> = nodes.split(',').map(str::to_owned).collect();
+        // An encoded @ would make a password the name of a host.
+        let is_host = |host: &str| {
+            !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._[]:".contains(&b))
+        };
         let is_node = |node: &String| {
-            node.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
+            node.rsplit_once(':').is_some_and(|(host, port)| is_host(host) && port.parse::<u16>().is_ok())
         };
         if text.contains('#') || !nodes.iter().all(is_node) {
             return Err(wrong());
@@ -134,6 +138,7 @@ mod tests {
             "me:hid@den@a",
             "hidden@a:1",
             "me:hidden",
+            "me:hidden%40a:1",
         ] {
             let message = Address::parse(text).map(|_| ()).unwrap_err().to_string();
             assert!(!message.contains("hid") && !message.contains("den"), "{message}");
