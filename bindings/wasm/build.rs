@@ -1,4 +1,7 @@
-//! Gives a module a stack that fits it: the linker's default of 1 MiB would be memory of every instance.
+//! Gives a module a stack that fits it: the linker's default of 1 MiB would be memory of every instance. Says when it was
+//! built: a clock that reads less is wrong.
+
+use std::time::{SystemTime, UNIX_EPOCH};
 
 fn main() {
     if std::env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32") {
@@ -8,4 +11,9 @@ fn main() {
         println!("cargo::rustc-link-arg-cdylib=-zstack-size={stack}");
     }
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=SOURCE_DATE_EPOCH");
+    let given = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let seconds: u64 = given.unwrap_or_else(now);
+    println!("cargo::rustc-env=LEAFID_BUILT_DAY={}", (seconds / 86_400).max(1));
 }

@@ -19,7 +19,7 @@ pub use checks::{
     DEFAULT_TIMEOUT_MS, MOST_IDS, MOST_MS, Variable, check_n, flag, id_space, milliseconds, no_memory,
     refuse_options_of,
 };
-pub use clock_check::{check_built, check_clock};
+pub use clock_check::{built_ms, check_built, check_clock};
 pub use clock_source::ClockSource;
 pub use refused::refused;
 pub use segments::{

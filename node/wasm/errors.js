@@ -37,12 +37,9 @@ export const numberOf = error => numbers.get(error?.code) ?? numbers.get(codeOf(
 export const fault = (name, message, cause) =>
   new LeafidError(codeOf(name), message, cause === undefined ? undefined : { cause })
 
-const SHORT = 200
-
-/** How a message shows a value: short, and without a call of the user's code. */
+/** How a message shows a value: without a call of the user's code. The module cuts it, and hides the password of a URL. */
 export function shown(value) {
-  const cut = text => (text.length > SHORT ? `${text.slice(0, SHORT)}…` : text)
-  if (typeof value === 'string') return `'${cut(value)}'`
+  if (typeof value === 'string') return `'${value}'`
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'function') return '[Function]'
   if (typeof value === 'symbol') return '[Symbol]'
@@ -51,10 +48,10 @@ export function shown(value) {
   return Object.is(value, -0) ? '-0' : String(value)
 }
 
-/** As `shown`, of a record with its fields; only a plain object's are read again. */
+/** As `shown`, of a record with its fields, of a text in it its kind: it may be a secret. */
 export function inspected(value) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return shown(value)
   const properties = Object.entries(Object.getOwnPropertyDescriptors(value))
-  const fields = properties.map(([name, { value }]) => `${name}: ${shown(value)}`)
+  const fields = properties.map(([name, { value }]) => `${name}: ${typeof value === 'string' ? '[string]' : shown(value)}`)
   return `{ ${fields.slice(0, 8).join(', ')} }`
 }

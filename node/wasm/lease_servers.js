@@ -1,7 +1,7 @@
 // Worker ids that servers lease, by HTTP: docs/LEASES.md.
 
 import { filteredMs } from './clock.js'
-import { LeafidError, codeOf, fault, nameOf } from './errors.js'
+import { LeafidError, codeOf, fault, nameOf, numberOf } from './errors.js'
 import { WISH_MS, failedRenewal, fromMs } from './lease_calls.js'
 import { warn } from './logger.js'
 import { random128, wasm } from './module.js'
@@ -9,13 +9,12 @@ import { platform } from './platform.js'
 import { ServerPool } from './servers.js'
 import { failure } from './user_calls.js'
 
-const [UNAVAILABLE, CLOSED, LOST] = ['segment_unavailable', 'closed', 'worker_lost'].map(codeOf)
-const [IN_USE, INVALID, SOURCE_INVALID] = ['worker_in_use', 'invalid_argument', 'source_invalid'].map(codeOf)
+const [LOST, SOURCE_INVALID] = ['worker_lost', 'source_invalid'].map(codeOf)
 
 /** By their options; of those that are in use. */
 const all = new Map()
-/** Claims without an answer, by servers and id space: the same one is sent again, and takes no second worker id. */
-const unanswered = new Map()
+/** The claims without an answer, a handle: the same one is sent again, and takes no second worker id. */
+let claims = 0
 
 /**
  * The servers of an id space with these options: `{ name, urls, checked, headers, requestTimeoutMs, connectTimeoutMs
@@ -75,9 +74,9 @@ class LeaseServers {
   async #claim({ name }) {
     const module = wasm()
     const key = `${name} ${this.urls.join(' ')}`
-    const claim = unanswered.get(key) ?? { instance: random128(), asked: platform().bootMs() }
-    // Two claims with one instance would get one lease.
-    unanswered.delete(key)
+    claims ||= module.call('claims_new')
+    module.call('claim_begin', claims, key, random128(), platform().bootMs())
+    const claim = { instance: module.text(), asked: module.number() }
     const make = () => {
       const now = filteredMs()
       module.call('lease_claim_request', name, claim.instance, now, now + WISH_MS)
@@ -88,9 +87,8 @@ class LeaseServers {
       module.call('lease_fields', lease)
       return { workerId: module.number(), lease, asked: claim.asked }
     } catch (error) {
-      // These are answers, and no id is leased.
-      if (error.code !== IN_USE && error.code !== INVALID) unanswered.set(key, claim)
-      throw error.code === UNAVAILABLE || error.code === CLOSED ? fault('worker_lost', error.message, error) : error
+      const { instance, asked } = claim
+      module.call('claim_failed', claims, key, instance, asked, numberOf(error), error.message)
     }
   }
 

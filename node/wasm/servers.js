@@ -14,12 +14,14 @@ const ALLOWED = 'a URL such as https://ids.example.com:8443/leafid, whose port a
 export function checkedUrls(urls, option) {
   const refuse = (value, allowed) => wasm().refuseText(option, value, allowed)
   if (urls.length === 0 || urls.length > MOST_SERVERS) refuse(`${urls.length} URLs`, `1 to ${MOST_SERVERS} URLs`)
+  // Before all else: a password with a comma has cut a URL in two, of which the first looks like another mistake.
+  if (urls.some(url => url.includes('@'))) {
+    refuse('a URL with a user or password before its host', 'URLs without a user; a user or password belongs in `token` or `headers`')
+  }
   return urls.map(url => {
-    // The value is not shown, because the text before the @ may be a password.
-    if (url.includes('@')) refuse('a URL with an @', `${ALLOWED}; a user belongs in \`token\` or \`headers\``)
     if (url.length > LONGEST_URL) refuse(`a URL of ${url.length} bytes`, `URLs of at most ${LONGEST_URL} bytes`)
     if (/[?#]/.test(url)) refuse(`${JSON.stringify(url)}, which has a query or a fragment`, ALLOWED)
-    if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) refuse(`${JSON.stringify(url)}, which is no URL of HTTP`, ALLOWED)
+    if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url) || new URL(url).port === '0') refuse(`${JSON.stringify(url)}, which is no URL of HTTP`, ALLOWED)
     return url.replace(/\/+$/, '')
   })
 }

@@ -57,6 +57,7 @@ const NO_HOST_NAMES =
 
 /** No span ends further ahead of the clock than this and a tick, where none may run ahead of it. */
 const LONGEST_SPAN_MS = 3000
+const NO_RECORD_WAIT = 'LEAFID_NO_RECORD_WAIT_MS'
 const OF_SERVERS = ['token', 'headers', 'requestTimeoutMs', 'connectTimeoutMs']
 
 /** The options with their types checked. */
@@ -79,30 +80,22 @@ function layoutWith(given, epochMs) {
   return layoutOf({ ...fields, epochMs })
 }
 
-/** An epoch of the user's is not ahead of the clock. */
-function checkEpoch({ layout: given, epochMs }, layout) {
-  const { fields } = resolved(layout)
-  const now = filteredMs()
-  if ((epochMs !== undefined || isRecord(given)) && fields.epochMs > now) {
-    const allowed = `Unix milliseconds from 0 to 2^53, not ahead of the clock, which reads ${now}`
-    wasm().refuse('epochMs', fields.epochMs, allowed)
-  }
-}
-
 /** The worker ids: `{ first, last }`, or `{ source }`, which is described in acquire.js. */
-function workersOf(worker, name, given, layout) {
+function workersOf(name, given, layout) {
   const module = wasm()
+  const worker = given.worker ?? platform().variable('LEAFID_WORKER')
+  const said = given.worker === undefined ? 'LEAFID_WORKER' : 'worker'
   if (worker === undefined) module.refuseText('worker', 'not set, nor is LEAFID_WORKER')
   if (isSource(worker)) return { source: userSource(worker) }
   const urls = urlsOf(worker)
   if (urls) {
     const { token, requestTimeoutMs = 1000, connectTimeoutMs = 300 } = given
-    const checked = { checked: checkedUrls(urls, 'worker'), headers: checkedHeaders(given.headers, token) }
+    const checked = { checked: checkedUrls(urls, said), headers: checkedHeaders(given.headers, token) }
     return { source: leaseServers({ name, urls, ...checked, requestTimeoutMs, connectTimeoutMs }) }
   }
   const text = isRecord(worker) ? `${worker.first}-${worker.last}` : String(worker)
-  if (text.startsWith('hostname:')) module.refuse('worker', text, NO_HOST_NAMES)
-  module.call('worker_range', layout, text, '')
+  if (text.startsWith('hostname:')) module.refuseText(said, `'${text}'`, NO_HOST_NAMES)
+  module.call('worker_range', layout, said, text, '')
   const [first, last] = module.numbers(2)
   return { first, last }
 }
@@ -113,9 +106,9 @@ export function settingsOf(given) {
   const name = given.name ?? 'default'
   module.call('space_check', name)
   const layout = layoutWith(given.layout, given.epochMs)
-  checkEpoch(given, layout)
+  module.call('clock_check', layout, filteredMs())
   const { fields, text: layoutText, mostWorker, expiresAtMs } = resolved(layout)
-  const workers = workersOf(given.worker ?? platform().variable('LEAFID_WORKER'), name, given, layout)
+  const workers = workersOf(name, given, layout)
   const { source } = workers
   for (const option of OF_SERVERS) {
     if (source?.urls || given[option] === undefined) continue
@@ -146,7 +139,7 @@ export function settingsOf(given) {
     isRange,
     persist,
     after,
-    noRecordWaitMs: leases ? leasedWait(given) : (given.noRecordWaitMs ?? 0),
+    noRecordWaitMs: module.call('no_record_wait', given.noRecordWaitMs, platform().variable(NO_RECORD_WAIT) ?? null, leases),
     timeoutMs: given.timeoutMs ?? 2000,
     stateDir: given.stateDir,
     storage: given.storage,
@@ -173,11 +166,6 @@ export function settingsOf(given) {
     onClockBackwards, onExhausted, maxBackwardsMs, randomStart,
   ])
   return settings
-}
-
-function leasedWait({ noRecordWaitMs = 0 }) {
-  const allowed = '0 with leases, which give no span twice'
-  return noRecordWaitMs === 0 ? 0 : wasm().refuse('noRecordWaitMs', noRecordWaitMs, allowed)
 }
 
 export function freeSettings({ layout, rules, workers }) {

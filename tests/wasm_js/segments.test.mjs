@@ -168,7 +168,7 @@ test('what cannot be promised is refused, and says why', () => {
   refused(['file:/tmp/x'], /file:DIR needs the native package/)
   refused(['http://a', { caFile: 'x' }], /caFile is 'x'; allowed: nothing in leafid\/wasm/)
   refused(['http://a', { token: 'a\nb' }], /^token is or `headers` with/)
-  refused(['http://me:secret@a'], /^servers is a URL with an @/)
+  refused(['http://me:secret@a'], /^servers is a URL with a user or password/)
 })
 
 test('ids in memory are issued although taking more of them fails', async () => {

@@ -3,11 +3,12 @@
 use crate::argument::{duration, ms, optional, whole};
 use crate::fetch::given_error;
 use crate::machine::RenewalResult;
-use crate::module::{Result, call, write};
+use crate::module::{Result, call, code, write};
+use alloc::string::String;
 use alloc::vec::Vec;
 use leafid_core::{
-    Code, HeldLease, Layout, Lease, LeaseLoss, LossAction, PEERS_THRESHOLD_MS, Renewal, RenewalAnswer,
-    RenewalEnd, Rules, Span, peers_agree,
+    Code, Error, HeldLease, Layout, Lease, LeaseClaim, LeaseClaims, LeaseLoss, LossAction,
+    PEERS_THRESHOLD_MS, Renewal, RenewalAnswer, RenewalEnd, Rules, Span, peers_agree,
 };
 
 /// A lease that the host's own source granted. NaN as `lease_ms`, and -1 as the token's length: there is none.
@@ -48,6 +49,45 @@ extern "C" fn lease_fields(lease: i32) -> i32 {
         ]);
         write(&[lease.token.as_deref().unwrap_or_default()]);
         Ok(0)
+    })
+}
+
+/// The claims that no server has answered, of all servers: none yet.
+#[unsafe(no_mangle)]
+extern "C" fn claims_new() -> i32 {
+    call(|module| Ok(module.add(LeaseClaims::default())))
+}
+
+/// The claim to send, by the servers and the id space: `instance` as the output, and the boot time before it was sent
+/// first. It is the unanswered one, or else this new one.
+#[unsafe(no_mangle)]
+extern "C" fn claim_begin(claims: i32, key_length: i32, instance_length: i32, asked_ms: f64) -> i32 {
+    call(|module| {
+        let [key, instance] = module.texts([key_length, instance_length])?;
+        let (key, new) =
+            (String::from(key), LeaseClaim { instance: instance.into(), asked: duration(asked_ms) });
+        let claim = module.get_mut::<LeaseClaims>(claims)?.begin(&key, new);
+        module.answer(&[ms(claim.asked)]);
+        write(&[&claim.instance]);
+        Ok(0)
+    })
+}
+
+/// A claim failed with this error, whose message is the last input. The error of the call is the one for the caller.
+#[unsafe(no_mangle)]
+extern "C" fn claim_failed(
+    claims: i32,
+    key_length: i32,
+    instance_length: i32,
+    asked_ms: f64,
+    number: i32,
+    message_length: i32,
+) -> i32 {
+    call(|module| {
+        let [key, instance, message] = module.texts([key_length, instance_length, message_length])?;
+        let claim = LeaseClaim { instance: instance.into(), asked: duration(asked_ms) };
+        let (key, error) = (String::from(key), Error::new(code(number)?, message));
+        Err(module.get_mut::<LeaseClaims>(claims)?.failed(key, claim, error).into())
     })
 }
 

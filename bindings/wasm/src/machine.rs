@@ -48,6 +48,8 @@ pub(crate) enum Machine {
     #[cfg(feature = "wire")]
     LeaseLoss(Box<leafid_core::LeaseLoss>),
     #[cfg(feature = "wire")]
+    LeaseClaims(Box<leafid_core::LeaseClaims>),
+    #[cfg(feature = "wire")]
     RenewalResult(Box<RenewalResult>),
     #[cfg(feature = "wire")]
     Search(Box<leafid_core::ClaimSearch>),
@@ -158,6 +160,7 @@ mod servers {
     kind!(leafid_core::Lease, Lease, "a lease", |lease| Box::new(lease));
     kind!(leafid_core::HeldLease, HeldLease, "a held lease", |held| Box::new(held));
     kind!(leafid_core::LeaseLoss, LeaseLoss, "a lost lease", |loss| Box::new(loss));
+    kind!(leafid_core::LeaseClaims, LeaseClaims, "claims", |claims| Box::new(claims));
     kind!(RenewalResult, RenewalResult, "the result of a renewal", |result| Box::new(result));
     kind!(leafid_core::ClaimSearch, Search, "a search", |search| Box::new(search));
     kind!(leafid_core::wire::Response, Response, "a response", |response| Box::new(response));

@@ -334,11 +334,10 @@ pub(crate) fn code(number: i32) -> Result<Code> {
 extern "C" fn refuse(name_length: i32, value_length: i32, allowed_length: i32) -> i32 {
     call(|module| {
         let [name, value, allowed] = module.texts([name_length, value_length, allowed_length])?;
-        let allowed = if cfg!(feature = "snowflake") && allowed.is_empty() {
-            leafid_core::options::allowed(name)
-        } else {
-            allowed
-        };
-        Err(CallFailed::from(Error::invalid(name, value, allowed)))
+        if !cfg!(feature = "snowflake") {
+            return Err(CallFailed::from(Error::invalid(name, value, allowed)));
+        }
+        let instead = Some(allowed).filter(|allowed| !allowed.is_empty());
+        Err(CallFailed::from(leafid_core::options::refused(name, value, instead)))
     })
 }

@@ -4,7 +4,10 @@ use crate::argument::{duration, ms, optional, whole};
 use crate::fetch::given_error;
 use crate::module::{call, write};
 use core::time::Duration;
-use leafid_core::options::{MOST_MS, WorkerOption, WorkerRange, allowed, id_space, start_tick};
+use leafid_core::options::{
+    MOST_MS, Variable, WorkerOption, WorkerRange, allowed, built_ms, check_clock, id_space,
+    no_record_wait_ms, start_tick,
+};
 use leafid_core::{
     ClaimAction, ClaimCandidates, ClaimPatience, ClaimSearch, Error, Layout, Record, Rules, Span, Start,
     StartAction,
@@ -20,13 +23,39 @@ extern "C" fn space_check(length: i32) -> i32 {
     })
 }
 
-/// The smallest and the largest worker id of a text, on a host of this name.
+/// Whether the clock can be correct: it has reached the epoch, and the time at which the module was built.
 #[unsafe(no_mangle)]
-extern "C" fn worker_range(layout: i32, text_length: i32, host_length: i32) -> i32 {
+extern "C" fn clock_check(layout: i32, now_ms: f64) -> i32 {
+    const BUILT_MS: i64 = built_ms(env!("LEAFID_BUILT_DAY"));
     call(|module| {
-        let [text, host] = module.texts([text_length, host_length])?;
+        check_clock(module.get::<Layout>(layout)?, BUILT_MS, now_ms as i64)?;
+        Ok(0)
+    })
+}
+
+/// How long a start without a record issues nothing, milliseconds: the option, NaN for none, or else the text of
+/// `LEAFID_NO_RECORD_WAIT_MS`, -1 for none.
+#[unsafe(no_mangle)]
+extern "C" fn no_record_wait(ms: f64, text_length: i32, leased: i32) -> f64 {
+    call(|module| {
+        let [text] = module.texts([text_length.max(0)])?;
+        let variable = (text_length >= 0).then_some(Variable {
+            name: "LEAFID_NO_RECORD_WAIT_MS",
+            text: Some(text),
+            shown: &text,
+        });
+        let waits = no_record_wait_ms(optional("no_record_wait_ms", ms)?, variable, leased != 0)?;
+        Ok(waits as f64)
+    })
+}
+
+/// The smallest and the largest worker id of a text, on a host of this name. `option`: what the user set to the text.
+#[unsafe(no_mangle)]
+extern "C" fn worker_range(layout: i32, option_length: i32, text_length: i32, host_length: i32) -> i32 {
+    call(|module| {
+        let [option, text, host] = module.texts([option_length, text_length, host_length])?;
         let layout = module.get::<Layout>(layout)?;
-        let range = WorkerRange::parse("worker", WorkerOption::Text(text), layout, host)?;
+        let range = WorkerRange::parse(option, WorkerOption::Text(text), layout, host)?;
         module.answer(&[range.first.into(), range.last.into()]);
         Ok(0)
     })

@@ -19,13 +19,58 @@ const start = (record, { lease = [NaN, NaN], floor = 0, after = 0, wait = 0, for
 
 test('worker ids and names as users write them', () => {
   const range = (text, host = '') => {
-    module.ok(worker_range(layout, ...module.input(text, host)))
+    module.ok(worker_range(layout, ...module.input('worker', text, host)))
     return module.numbers(2)
   }
   assert.deepEqual([range('7'), range('0-31'), range('hostname:orders*8', 'orders-2')], [[7, 7], [0, 31], [16, 23]])
   for (const wrong of ['', 'x', '5-3', '1024', '-1', 'hostname:orders']) assert.throws(() => range(wrong), { code: 'invalid_argument' })
   assert.equal(module.ok(space_check(...module.input('orders'))), 0)
   assert.throws(() => module.ok(space_check(...module.input('a/b'))), { code: 'invalid_argument', message: /^name is "a\/b"/ })
+})
+
+test('a clock before the epoch, or before the module was built, is refused', () => {
+  const { clock_check } = module.exports
+  const check = (now, of = layout) => module.ok(clock_check(of, now))
+  assert.equal(check(Date.now()), 0)
+  // A day of 2020: the module is younger.
+  assert.throws(() => check(NOW), { code: 'clock_backwards', message: /but this leafid was built after/ })
+  assert.throws(() => check(1_000_000_000_000), { code: 'before_epoch' })
+  // The host passes a layout of its own, whose epoch the user chose.
+  const own = module.ok(module.exports.layout_new(Date.now() + 86_400_000, 1, 41, 10, 12, ...module.input('worker-sequence')))
+  assert.throws(() => check(Date.now(), own), { code: 'invalid_argument', message: /^epoch_ms is .*not ahead of the clock/ })
+})
+
+test('how long a start without a record waits: the option, or else the environment', () => {
+  const { no_record_wait } = module.exports
+  const waits = (ms, text, leased = 0) =>
+    module.ok(no_record_wait(ms, ...(text === undefined ? [-1] : module.input(text)), leased))
+  assert.deepEqual([waits(NaN), waits(NaN, ''), waits(NaN, '700'), waits(5, '700'), waits(0, '700')], [0, 0, 700, 5, 0])
+  assert.equal(waits(NaN, '700', 1), 0)
+  for (const wrong of ['yes', '-1', '3600001', '1.5', ' 7']) {
+    assert.throws(() => waits(NaN, wrong), { code: 'invalid_argument', message: /^LEAFID_NO_RECORD_WAIT_MS is / })
+  }
+  assert.throws(() => waits(5, undefined, 1), { code: 'invalid_argument', message: /^no_record_wait_ms is 5; allowed: 0 with leases/ })
+})
+
+test('a claim without an answer is sent again, by one caller at a time', () => {
+  const { claims_new, claim_begin, claim_failed } = module.exports
+  const claims = module.ok(claims_new())
+  const begin = (instance, asked) => {
+    module.ok(claim_begin(claims, ...module.input('orders http://a', instance), asked))
+    return [module.text(), module.numbers(1)[0]]
+  }
+  const failed = (instance, asked, number) => {
+    const [key, id, message] = module.input('orders http://a', instance, 'it is down')
+    return module.ok(claim_failed(claims, key, id, asked, number, message))
+  }
+  assert.deepEqual(begin('one', 10), ['one', 10])
+  assert.deepEqual(begin('two', 20), ['two', 20])
+  // 11: segment_unavailable. No server answered.
+  assert.throws(() => failed('one', 10, 11), { code: 'worker_lost', message: 'it is down' })
+  assert.deepEqual(begin('three', 30), ['one', 10])
+  // 5: worker_in_use, an answer.
+  assert.throws(() => failed('one', 10, 5), { code: 'worker_in_use' })
+  assert.deepEqual(begin('four', 40), ['four', 40])
 })
 
 test('a start, with leases, existing ids and no record', () => {

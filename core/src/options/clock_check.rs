@@ -4,6 +4,18 @@ use crate::options::allowed::allowed;
 use crate::{Code, Error, Layout, Result, Utc};
 use alloc::format;
 
+/// The start of the day before the one on which leafid was built, by its build script: build machines may be in other
+/// time zones, or a little ahead. `day`: digits, the days since 1970.
+pub const fn built_ms(day: &str) -> i64 {
+    let digits = day.as_bytes();
+    let (mut day, mut at) = (0, 0);
+    while at < digits.len() {
+        day = day * 10 + (digits[at] - b'0') as i64;
+        at += 1;
+    }
+    (day - 1) * 86_400_000
+}
+
 /// Checks a clock that reads `now_ms` in a leafid that was built at `built_ms`.
 ///
 /// Errors: it has not reached the epoch, or it reads less than when leafid was built.

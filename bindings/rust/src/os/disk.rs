@@ -2,6 +2,7 @@
 
 use crate::os::clock::Clock;
 use crate::os::env::{Env, FILE_BYTES, Random};
+use leafid_core::options::built_ms;
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -21,21 +22,10 @@ impl Env {
             clock: Clock::System,
             disk: Box::new(SystemDisk),
             random: Box::new(SystemRandom),
-            built_ms: BUILT_MS,
+            built_ms: const { built_ms(env!("LEAFID_BUILT_DAY")) },
         }
     }
 }
-
-/// The start of the day before leafid was built. Build machines may be in other time zones, or a little ahead.
-const BUILT_MS: i64 = {
-    let digits = env!("LEAFID_BUILT_DAY").as_bytes();
-    let (mut day, mut at) = (0, 0);
-    while at < digits.len() {
-        day = day * 10 + (digits[at] - b'0') as i64;
-        at += 1;
-    }
-    (day - 1) * 86_400_000
-};
 
 struct SystemRandom;
 
