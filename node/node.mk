@@ -64,7 +64,7 @@ wasm_js_same := $(wasm_js)/project/same
 same_tests := counter support fake-server vectors.test arguments.test waiting.test segments.test segment-waits.test \
     segment-callbacks.test segment-servers.test leaf-servers.test lease_source leases.test worker-sources.test \
     source-ends.test openings.test clock-options.test lease-servers.test public-ids.test fake-time.test \
-    buffers.test
+    buffers.test option-vectors.test secrets.test
 
 test-wasm-js: node-package $(wasm_js)/installed
 	@sh tests/debian.sh chromium:chromium python3:python3

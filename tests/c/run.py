@@ -30,6 +30,7 @@ PROGRAMS = [
     ("arguments", ["arguments.c"], True),
     ("public_ids", ["public_ids.c"], True),
     ("options", ["options.c"], True),
+    ("option_vectors", ["option_vectors.c"], True),
     ("generate", ["generate.c"], True),
     ("threads", ["threads.c"], True),
     ("logging", ["logging.c"], False),

@@ -231,3 +231,44 @@ issued = [
         [f"{text(v['tag'])}, {text(v.get('path', ''))}, {str(v.get('refused', False)).lower()}" for v in tags],
     )
 )
+
+options = json.loads((vectors / "options.json").read_text())
+#: The setters by the types of C: text, and numbers. Flags and words are numbers with names of their own in C.
+TEXTS = {"worker", "name", "state_dir", "layout", "token", "ca_file"}
+WORDS = {"persist", "shared_fs", "shared_group", "exclusive_range", "lazy", "on_clock_backwards", "on_exhausted",
+         "clock_source", "protocol", "adaptive", "create", "keep_unused", "ordered_source"}  # fmt: skip
+
+
+def option_call(row: dict, value, is_right: bool) -> str | None:
+    """A line of C for a value of a type that the option has in C."""
+    name, macro = row["option"], "SEGMENTS" if row["of"] == "segments" else "SNOWFLAKE"
+    if isinstance(value, str) and name in TEXTS:
+        setter, shown = f"set_{name}", text(value)
+    elif isinstance(value, str) and name == "servers":
+        setter, shown = "add_server", text(value)
+    elif type(value) is int and name not in WORDS | TEXTS | {"servers", "headers", "prewarm", "tags", "fetch", "peer_times"}:
+        setter, shown = f"set_{name}", number(value)
+    elif type(value) is int and name == "worker":
+        setter, shown = "set_worker_id", number(value)
+    else:
+        return None
+    with_worker = text(row.get("with", {}).get("worker", "7"))
+    begins = text(row.get("message", f"{name} is "))
+    call = f"{macro}({begins}, {with_worker}, {str(is_right).lower()}, {setter}, {shown});"
+    return call.replace("SEGMENTS", "SEGMENTS_OF_NO_SERVER") if name == "servers" else call
+
+
+calls = [option_call(row, value, kind == "good") for row in options["options"] for kind in ("bad", "good") for value in row[kind]]
+assert len([call for call in calls if call]) > 100
+(out / "option_calls.inc").write_text("".join(f"{call}\n" for call in calls if call))
+(out / "option_variables.inc").write_text(
+    rows(
+        "static const struct { const char *name, *value; bool right; } variables[]",
+        [
+            f"{text(row['variable'])}, {text(value)}, {str(kind == 'good').lower()}"
+            for row in options["environment"]
+            for kind in ("bad", "good")
+            for value in row[kind]
+        ],
+    )
+)

@@ -68,6 +68,12 @@ pub struct Variable<'v> {
     pub shown: &'v dyn Debug,
 }
 
+/// A number of the environment, or of a worker id: digits alone.
+pub(crate) fn digits(text: &str) -> Option<i64> {
+    let digits_only = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if digits_only { text.parse().ok() } else { None }
+}
+
 /// The option, or else the variable. Errors: `invalid_argument` for another value of the variable.
 pub fn flag(option: Option<bool>, variable: Option<Variable<'_>>) -> Result<bool> {
     match (option, variable) {

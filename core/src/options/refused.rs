@@ -14,7 +14,7 @@ const SECRET: [&str; 4] = ["token", "headers", "key", "others"];
 ///
 /// A binding uses it for values that its language has and Rust does not: a float, NaN, 2^64, a text for a number.
 pub fn refused(name: &str, value: &str, instead: Option<&str>) -> Error {
-    Error::invalid(name, shown_value(name, value), instead.unwrap_or(allowed(name)))
+    Error::invalid(name, shown_value(name, value), instead.unwrap_or_else(|| allowed(name)))
 }
 
 fn shown_value(name: &str, value: &str) -> String {

@@ -1,7 +1,7 @@
 //! The options of a snowflake.
 
 use crate::options::allowed::allowed;
-use crate::options::checks::{MOST_MS, Variable};
+use crate::options::checks::{MOST_MS, Variable, digits};
 use crate::options::worker_ids::WorkerRange;
 use crate::{Error, Layout, OnClockBackwards, OnExhausted, Result, Rules};
 use alloc::format;
@@ -55,7 +55,7 @@ pub fn no_record_wait_ms(option: Option<i64>, variable: Option<Variable<'_>>, le
         }
         (Some(ms), _) => (option_name, ms),
         (None, Some(_)) if leased => return Ok(0),
-        (None, Some(variable)) => match variable.text.and_then(|text| text.parse().ok()) {
+        (None, Some(variable)) => match variable.text.and_then(digits) {
             Some(ms) => (variable.name, ms),
             None if variable.text == Some("") => return Ok(0),
             None => {

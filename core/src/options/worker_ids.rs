@@ -1,6 +1,7 @@
 //! The worker ids that a generator may claim, from what the user wrote.
 
 use crate::options::allowed::allowed;
+use crate::options::checks::digits;
 use crate::quoted::Quoted;
 use crate::secrets::shown_url;
 use crate::{Error, Layout, Result};
@@ -73,15 +74,10 @@ pub fn server_urls(text: &str) -> Option<Vec<String>> {
     is_url.then(|| text.split(',').map(|url| url.trim().to_owned()).collect())
 }
 
-fn number(digits: &str) -> Option<i64> {
-    let digits_only = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    if digits_only { digits.parse::<i64>().ok() } else { None }
-}
-
 fn parse_text(text: &str) -> Option<(i64, i64)> {
     match text.split_once('-') {
-        Some((first, last)) => Some((number(first)?, number(last)?)),
-        None => number(text).map(|id| (id, id)),
+        Some((first, last)) => Some((digits(first)?, digits(last)?)),
+        None => digits(text).map(|id| (id, id)),
     }
 }
 
@@ -92,7 +88,7 @@ pub fn of_hostname(wanted: &str, host: &str) -> core::result::Result<(i64, i64),
         "hostname:NAME on hosts called NAME-0, NAME-1, …, or hostname:NAME*8 for eight ids a host".to_owned()
     };
     let (prefix, each) = match wanted.rsplit_once('*') {
-        Some((prefix, each)) => (prefix, number(each).filter(|&each| each > 0).ok_or_else(form)?),
+        Some((prefix, each)) => (prefix, digits(each).filter(|&each| each > 0).ok_or_else(form)?),
         None => (wanted, 1),
     };
     if prefix.is_empty() {
@@ -102,7 +98,7 @@ pub fn of_hostname(wanted: &str, host: &str) -> core::result::Result<(i64, i64),
     let host = host.split('.').next().unwrap_or(host);
     let ordinal = host.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('-'));
     // orders-3 and orders-03 are two hosts: only one of them may have the number.
-    let ordinal = ordinal.filter(|digits| *digits == "0" || !digits.starts_with('0')).and_then(number);
+    let ordinal = ordinal.filter(|number| *number == "0" || !number.starts_with('0')).and_then(digits);
     let first = ordinal.and_then(|ordinal| ordinal.checked_mul(each));
     first.and_then(|first| Some((first, first.checked_add(each - 1)?))).ok_or_else(form)
 }

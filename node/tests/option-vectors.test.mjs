@@ -1,0 +1,74 @@
+// tests/vectors/options.json: which values of options and of the environment are refused, as in every language.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import { Segments, Snowflake } from 'leafid'
+import { wasm } from './counter.mjs'
+import { space, vectors } from './support.mjs'
+
+const { options, environment } = vectors('options.json')
+const camel = name => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())
+/** leafid/wasm on a server keeps no files. */
+const base = () => (wasm ? { name: space().name, persist: false } : space())
+/** What leafid/wasm refuses whatever the value is, and takes only false or no store of. */
+const NATIVE = new Set(['ca_file', 'tags', 'create', 'state_dir', 'shared_fs', 'shared_group', 'keep_unused', 'persist'])
+
+function opened({ of, option, with: besides = {} }, value) {
+  const given = { ...base(), ...besides, [camel(option)]: value }
+  if (of === 'snowflake') return new Snowflake({ worker: 7, lazy: true, ...given })
+  if (option === 'fetch') return new Segments(given)
+  const { servers = 'http://127.0.0.1:1', ...others } = given
+  return new Segments(servers, others)
+}
+
+function refusal(open) {
+  try {
+    open().close()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
+
+function assertRefused(error, begins, what) {
+  assert.ok(error, `${what} is taken`)
+  assert.equal(error.code, 'ERR_LEAFID_INVALID_ARGUMENT', `${what}: ${inspect(error)}`)
+  assert.ok(error.message.startsWith(begins) && error.message.includes('; allowed: '), `${what}: ${error.message}`)
+}
+
+test('every option takes and refuses what the vector says', () => {
+  for (const row of options) {
+    for (const value of row.bad) {
+      const what = `${row.of} ${row.option}: ${inspect(value)}`
+      assertRefused(refusal(() => opened(row, value)), row.message ?? `${camel(row.option)} is `, what)
+    }
+    for (const value of wasm && NATIVE.has(row.option) ? [] : row.good) {
+      const error = refusal(() => opened(row, value))
+      assert.equal(error, undefined, `${row.of} ${row.option}: ${inspect(value)}: ${error}`)
+    }
+  }
+})
+
+test('every variable takes and refuses what the vector says', t => {
+  for (const { variable, bad, good } of environment) {
+    // Without files these mean nothing.
+    if (wasm && variable !== 'LEAFID_WORKER' && variable !== 'LEAFID_NO_RECORD_WAIT_MS') continue
+    const before = process.env[variable]
+    t.after(() => (before === undefined ? delete process.env[variable] : (process.env[variable] = before)))
+    const open = value => {
+      process.env[variable] = value
+      const { worker, stateDir, ...others } = { worker: 7, lazy: true, ...base() }
+      if (variable !== 'LEAFID_WORKER') others.worker = worker
+      if (variable !== 'LEAFID_STATE_DIR' && stateDir) others.stateDir = stateDir
+      return new Snowflake(others)
+    }
+    for (const value of bad) {
+      // leafid/wasm takes an empty variable for none.
+      if (wasm && value === '') continue
+      assertRefused(refusal(() => open(value)), `${variable} is `, `${variable}=${value}`)
+    }
+    for (const value of good) assert.equal(refusal(() => open(value)), undefined, `${variable}=${value}`)
+    delete process.env[variable]
+  }
+})

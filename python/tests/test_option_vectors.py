@@ -1,0 +1,59 @@
+"""tests/vectors/options.json: which values of options and of the environment are refused, as in every language."""
+
+import json
+
+import pytest
+from conftest import PROJECT
+
+import leafid
+
+VECTOR = json.loads((PROJECT / "tests/vectors/options.json").read_text())
+CASES = [(row, value, kind) for row in VECTOR["options"] for kind in ("bad", "good") for value in row[kind]]
+VARIABLES = [(row["variable"], value, kind) for row in VECTOR["environment"] for kind in ("bad", "good") for value in row[kind]]
+
+
+def opened(row, value, space):
+    options = space | row.get("with", {}) | {row["option"]: value}
+    if row["of"] == "snowflake":
+        return leafid.Snowflake(**({"worker": 7, "lazy": True} | options))
+    servers = [] if row["option"] == "fetch" else ["http://127.0.0.1:1"]
+    return leafid.Segments(**({"servers": servers} | options))
+
+
+@pytest.mark.parametrize(("row", "value", "kind"), CASES)
+def test_every_option_takes_and_refuses_what_the_vector_says(space, row, value, kind):
+    if kind == "good":
+        opened(row, value, space).close()
+        return
+    with pytest.raises(leafid.InvalidArgumentError) as caught:
+        opened(row, value, space).close()
+    begins = row.get("message", f"{row['option']} is ")
+    assert str(caught.value).startswith(begins) and "; allowed: " in str(caught.value)
+
+
+@pytest.mark.parametrize(("variable", "value", "kind"), VARIABLES)
+def test_every_variable_takes_and_refuses_what_the_vector_says(space, monkeypatch, variable, value, kind):
+    monkeypatch.setenv(variable, value)
+    options = {"worker": 7, "lazy": True} | space
+    options.pop({"LEAFID_WORKER": "worker", "LEAFID_STATE_DIR": "state_dir"}.get(variable), None)
+    if kind == "good":
+        leafid.Snowflake(**options).close()
+        return
+    with pytest.raises(leafid.InvalidArgumentError, match=f"^{variable} is .*; allowed: "):
+        leafid.Snowflake(**options)
+
+
+def test_the_vector_names_every_option():
+    """A new option gets a row: docs/OPTIONS.md is held to have each."""
+    for of in ("snowflake", "segments"):
+        rows = {row["option"] for row in VECTOR["options"] if row["of"] == of}
+        documented = documented_options(of)
+        assert documented and documented <= rows
+
+
+def documented_options(of):
+    text = (PROJECT / "docs/OPTIONS.md").read_text()
+    section = text.split(f"## Options of {'a snowflake' if of == 'snowflake' else 'segments'}")[1].split("\n## ")[0]
+    return {line.split("`")[1] for line in section.splitlines() if line.startswith("| `")} - {
+        "7", "0-31", "hostname:orders", "hostname:orders*8", "https://ids-1:8443",
+    }  # fmt: skip
