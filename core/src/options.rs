@@ -13,7 +13,7 @@ mod servers;
 mod settings;
 mod worker_ids;
 
-pub use crate::secrets::{ENCODED, shown_path, shown_url, shown_urls};
+pub use crate::secrets::{ENCODED, has_raw_password, shown_path, shown_url, shown_urls};
 pub use allowed::allowed;
 pub use checks::{
     DEFAULT_TIMEOUT_MS, MOST_IDS, MOST_MS, Variable, check_n, flag, id_space, milliseconds, no_memory,

@@ -37,6 +37,15 @@ pub fn shown_url(text: &str) -> String {
     }
 }
 
+/// Whether an `@` comes after the first `/`, `?` or `#`: a password that is not encoded, perhaps. A driver would take a
+/// part of it for a host or a path, and name it in its errors.
+#[cfg(feature = "options")]
+pub fn has_raw_password(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let end = rest.find(['/', '?', '#']);
+    end.is_some_and(|end| rest.rfind('@').is_some_and(|at| end < at))
+}
+
 /// Several texts as [`shown_url`] shows them.
 #[cfg(feature = "options")]
 pub fn shown_urls<'u>(urls: impl IntoIterator<Item = &'u String>) -> String {
@@ -80,14 +89,15 @@ fn unfinished_user(rest: &str) -> Option<usize> {
         let bracket = address.map_or(0, |at| at + 1);
         if let Some(colon) = host[bracket..].find(':').map(|at| bracket + at) {
             let port = host[colon + 1..].trim_end_matches(['\'', '"', ']', ')', ' ']);
-            let is_port = port == "…" || !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
-            if !is_port {
+            if port != "…" && !port.bytes().all(|b| b.is_ascii_digit()) {
                 return Some(from + colon);
             }
         }
         from += host.len() + 1;
     }
-    None
+    // Another URL follows, of a list or by mistake.
+    let next = authority.len() + "//".len();
+    rest[authority.len()..].strip_prefix("//").and_then(unfinished_user).map(|colon| next + colon)
 }
 
 fn without_query(text: &str) -> String {
@@ -129,7 +139,7 @@ mod tests {
             ("mysql://leaf:s3cret", "mysql://leaf:…"),
             ("mysql://leaf:s3/cret", "mysql://leaf:…"),
             ("['mysql://leaf:s3cret']", "['mysql://leaf:…"),
-            ("http://http://leaf:s3cret", "http://http:…"),
+            ("http://http://leaf:s3cret", "http://http://leaf:…"),
             ("etcd://a:1,leaf:s3cret", "etcd://a:1,leaf:…"),
             // No URLs at all.
             ("host=db password=s3cret", "host=…"),

@@ -2,14 +2,15 @@
 
 import json
 
+import leafid
 import pytest
 from conftest import PROJECT
 
-import leafid
-
 VECTOR = json.loads((PROJECT / "tests/vectors/options.json").read_text())
 CASES = [(row, value, kind) for row in VECTOR["options"] for kind in ("bad", "good") for value in row[kind]]
-VARIABLES = [(row["variable"], value, kind) for row in VECTOR["environment"] for kind in ("bad", "good") for value in row[kind]]
+VARIABLES = [
+    (row["variable"], value, kind) for row in VECTOR["environment"] for kind in ("bad", "good") for value in row[kind]
+]
 
 
 def opened(row, value, space):

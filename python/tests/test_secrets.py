@@ -3,10 +3,9 @@
 import json
 import logging
 
+import leafid
 import pytest
 from conftest import PROJECT
-
-import leafid
 
 VECTOR = json.loads((PROJECT / "tests/vectors/secrets.json").read_text())
 MARKER = VECTOR["marker"]
@@ -53,7 +52,19 @@ def said(caplog):
 @pytest.mark.parametrize("url", URLS)
 def test_no_output_shows_a_password(said, space, url):
     texts = {"worker", "layout", "on_clock_backwards", "on_exhausted", "clock_source", "token", "ca_file", "name"}
-    for option in "worker token headers ca_file name layout epoch_ms timeout_ms lazy clock_source peer_times".split():
+    for option in [
+        "worker",
+        "token",
+        "headers",
+        "ca_file",
+        "name",
+        "layout",
+        "epoch_ms",
+        "timeout_ms",
+        "lazy",
+        "clock_source",
+        "peer_times",
+    ]:
         for value in wrong(url):
             if option in texts and value == url and option in ("token", "ca_file"):
                 continue  # they are right, or a path
@@ -63,10 +74,25 @@ def test_no_output_shows_a_password(said, space, url):
         said(lambda headers=headers: leafid.Snowflake(worker=SERVER, headers=headers, lazy=True, **space), headers)
     for value in [*wrong(url), [SERVER, url], ["file:/nowhere", "http://" + url]]:
         said(lambda value=value: leafid.Segments(value, **space), "servers", value)
-    for option in "token headers fetch protocol step tags prewarm create connections block_size".split():
+    for option in [
+        "token",
+        "headers",
+        "fetch",
+        "protocol",
+        "step",
+        "tags",
+        "prewarm",
+        "create",
+        "connections",
+        "block_size",
+    ]:
         for value in wrong(url):
             if (option, value) != ("token", url) and not (option == "prewarm" and value in ([url], {url}, {url: "x"})):
-                said(lambda option=option, value=value: leafid.Segments(SERVER, **space, **{option: value}), option, value)
+                said(
+                    lambda option=option, value=value: leafid.Segments(SERVER, **space, **{option: value}),
+                    option,
+                    value,
+                )
 
 
 def test_the_environment_shows_no_password(said, space, monkeypatch):

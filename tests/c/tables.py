@@ -74,12 +74,12 @@ ranges_refused = [
     f"{text(v['layout'])}, {number(v['timestamp_ms'])}, {status(v['error'])}" for v in snowflake["id_ranges_refused"]
 ]
 forms = {name: f"LEAFID_TEXT_FORM_{name.upper()}" for name in ("decimal", "base32", "base62", "uuid")}
-formatted = [
-    f"{number(v['id'])}, {forms[form]}, {text(v[form])}" for form in forms for v in text_forms["valid"]
-]
+formatted = [f"{number(v['id'])}, {forms[form]}, {text(v[form])}" for form in forms for v in text_forms["valid"]]
 forms_refused = [f"{forms[v['form']]}, {text(v['text'])}, {text(v['message'])}" for v in text_forms["refused"]]
 uuids_valid = [f"{number(v['id'])}, {hexadecimal(v['bytes'])}" for v in uuids["valid"]]
 uuids_refused = [f"{hexadecimal(v['uuid'].replace('-', ''))}, {text(v['message'])}" for v in uuids["refused"]]
+
+
 def minimal(id: str) -> str:
     # C has no literal for INT64_MIN.
     return f"INT64_MIN + {number(int(id) + 2**63)}" if int(id) < 0 else number(id)
@@ -116,17 +116,18 @@ refused_in_layout = [
 ]
 layout_texts = [
     f"{text(value)}, {status(code)}"
-    for code, values in (("ok", snowflake["layout_text"]["accepted"]),
-                         ("invalid_argument", snowflake["layout_text"]["refused"]))
+    for code, values in (
+        ("ok", snowflake["layout_text"]["accepted"]),
+        ("invalid_argument", snowflake["layout_text"]["refused"]),
+    )
     for value in values
 ]
 refused_text = [f"{text(v['id'])}, {status(v['error'])}" for v in snowflake["decode_refused"]]
-table = [
-    f"{v['number']}, {v['c']}, {text(v['c'])}, {text(v['code'])}, {str(v['retry']).lower()}" for v in errors
-]
+table = [f"{v['number']}, {v['c']}, {text(v['c'])}, {text(v['code'])}, {str(v['retry']).lower()}" for v in errors]
 # Those that need no clock: every fetch follows soon, and the step is one that can be asked for.
 soon = [
-    case for case in adaptive_step
+    case
+    for case in adaptive_step
     if case["db_step"] <= 1_000_000 and all((f["previous_fetch_age_ms"] or 0) < 15 * 60_000 for f in case["fetches"])
 ]
 most_fetches = max(len(case["fetches"]) for case in soon)
@@ -246,7 +247,14 @@ def option_call(row: dict, value, is_right: bool) -> str | None:
         setter, shown = f"set_{name}", text(value)
     elif isinstance(value, str) and name == "servers":
         setter, shown = "add_server", text(value)
-    elif type(value) is int and name not in WORDS | TEXTS | {"servers", "headers", "prewarm", "tags", "fetch", "peer_times"}:
+    elif type(value) is int and name not in WORDS | TEXTS | {
+        "servers",
+        "headers",
+        "prewarm",
+        "tags",
+        "fetch",
+        "peer_times",
+    }:
         setter, shown = f"set_{name}", number(value)
     elif type(value) is int and name == "worker":
         setter, shown = "set_worker_id", number(value)
@@ -258,7 +266,12 @@ def option_call(row: dict, value, is_right: bool) -> str | None:
     return call.replace("SEGMENTS", "SEGMENTS_OF_NO_SERVER") if name == "servers" else call
 
 
-calls = [option_call(row, value, kind == "good") for row in options["options"] for kind in ("bad", "good") for value in row[kind]]
+calls = [
+    option_call(row, value, kind == "good")
+    for row in options["options"]
+    for kind in ("bad", "good")
+    for value in row[kind]
+]
 assert len([call for call in calls if call]) > 100
 (out / "option_calls.inc").write_text("".join(f"{call}\n" for call in calls if call))
 (out / "option_variables.inc").write_text(

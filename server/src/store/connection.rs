@@ -4,7 +4,7 @@ use super::dialect::Dialect;
 use super::mysql;
 use super::postgres;
 use super::sqlite;
-use leafid_core::options::{ENCODED, shown_url};
+use leafid_core::options::{ENCODED, has_raw_password, shown_url};
 use leafid_core::{Error, Result};
 
 /// The allowed values of `store`, for error messages.
@@ -31,21 +31,11 @@ pub(crate) fn parse(store: &str) -> Result<Address> {
         Some(_) => return Err(Error::invalid("store", shown, ALLOWED)),
         None => return file(store.strip_prefix("sqlite:").unwrap_or(store)),
     };
-    refuse_raw_password(store, &shown)?;
-    Ok(Address { dialect, url: store.to_owned(), shown, path: None })
-}
-
-/// A driver would take a part of the password for a host or a database, and name it in its errors. Errors:
-/// `invalid_argument`.
-fn refuse_raw_password(store: &str, shown: &str) -> Result<()> {
-    let rest = store.split_once("://").map_or(store, |(_, rest)| rest);
-    match (rest.find(['/', '?', '#']), rest.rfind('@')) {
-        (Some(end), Some(at)) if end < at => {
-            let value = format!("{shown}, whose password is not encoded");
-            Err(Error::invalid("store", value, &format!("{ALLOWED}; {ENCODED}")))
-        }
-        _ => Ok(()),
+    if has_raw_password(store) {
+        let value = format!("{shown}, whose password is not encoded");
+        return Err(Error::invalid("store", value, &format!("{ALLOWED}; {ENCODED}")));
     }
+    Ok(Address { dialect, url: store.to_owned(), shown, path: None })
 }
 
 /// The file is made if it is missing.

@@ -4,6 +4,7 @@ use super::no_proxy::NoProxy;
 use super::url::ServerUrl;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use leafid_core::options::{ENCODED, has_raw_password, shown_url};
 use leafid_core::{Error, Result};
 use std::env;
 use std::fmt;
@@ -42,6 +43,10 @@ impl EnvProxy {
                            that need none";
             Error::invalid(variable, what, allowed)
         };
+        if has_raw_password(&text) {
+            let shown = format!("{}, whose password is not encoded", shown_url(&text));
+            return Err(Error::invalid(variable, shown, ENCODED));
+        }
         let proxy = Proxy::new(&text).map_err(|_| wrong("no URL of a proxy"))?;
         match proxy.protocol() {
             ProxyProtocol::Http | ProxyProtocol::Https => Ok(Some(EnvProxy { proxy, variable })),

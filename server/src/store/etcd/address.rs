@@ -1,7 +1,7 @@
 //! The address of a cluster: `etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX?ca=FILE&cert=FILE&key=FILE`.
 
 use crate::pem::{authorities, certificates, private_key, system_roots};
-use leafid_core::options::{ENCODED, shown_url};
+use leafid_core::options::{ENCODED, has_raw_password, shown_url};
 use leafid_core::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,8 +27,7 @@ impl Address {
     pub(super) fn parse(text: &str) -> Result<Address> {
         let shown = shown_url(&format!("etcd://{text}"));
         let wrong = || Error::invalid("store", &shown, &format!("{ALLOWED}; {ENCODED}"));
-        let end = text.find(['/', '?', '#']);
-        if end.is_some_and(|end| text.rfind('@').is_some_and(|at| end < at)) {
+        if has_raw_password(text) {
             return Err(wrong());
         }
         let (text, query) = text.split_once('?').unwrap_or((text, ""));

@@ -1,6 +1,6 @@
 //! Tests of the proxy variables of the environment, each case in its own process.
 
-use super::fake_server::{FakeServer, Reaction, Seen, fetch, http, options};
+use super::fake_server::{FakeServer, Seen, fetch, http, options};
 use super::tls::Authority;
 use crate::http::{HttpOptions, ServerPool};
 use crate::programs::this_program;
@@ -194,5 +194,17 @@ fn a_proxy_that_cannot_be_used_is_refused_where_it_would_be_needed() {
         assert!(
             !fetched(&[("ALL_PROXY", proxy), ("NO_PROXY", "*")], "http://0.0.0.0:1").contains("ALL_PROXY")
         );
+    }
+}
+
+#[test]
+fn no_form_of_a_proxy_shows_its_password() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/secrets.json");
+    let vector: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let marker = vector["marker"].as_str().unwrap();
+    for form in vector["urls"].as_array().unwrap() {
+        let url = form.as_str().unwrap().replace("SCHEME", "http").replace("HOST", "127.0.0.1:1");
+        let said = fetched(&[("http_proxy", &url)], SERVER);
+        assert!(!said.is_empty() && !said.contains(marker), "{url:?}: {said}");
     }
 }
