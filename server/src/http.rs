@@ -9,6 +9,7 @@ mod hosts;
 mod leaf;
 mod lease;
 mod metrics;
+mod metrics_workers;
 mod monitor;
 mod monitor_leases;
 mod monitor_tags;

@@ -329,3 +329,17 @@ def test_names_are_bounded_and_only_a_claim_makes_one(file, name):
         assert (status, answer["error"]) == (409, "worker_in_use") and "--max-names" in answer["message"]
         assert client.claim(instance(), f"{name}-1")[0] == 200
     assert len(file.sql("SELECT name FROM leafid_space")) == 2
+
+
+def test_the_metrics_show_own_worker_ids_and_claims(file, name):
+    with Server(file.url, "--workers", "3-9", "--snowflake-name", name, "--lease-ms", "1000") as server:
+        client = server.client()
+        until(lambda: client.ids("any", 1, "snowflake"), "it has a worker id")
+        for _ in range(2):
+            assert client.claim(instance(), f"{name}-other")[0] == 200
+        text = client.get("/metrics")[1]
+        labels = f'{{name="{name}",worker_id="3",state_dir="",layout="leaf"}}'
+        assert f"leafid_snowflake_handles{labels} 1\n" in text, text
+        assert 'leafid_server_workers{first="3",last="9"} 1\n' in text, text
+        assert f'leafid_server_claims_total{{name="{name}-other"}} 2\n' in text, text
+        assert text.count("# EOF") == 1 and text.endswith("# EOF\n")

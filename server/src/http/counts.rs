@@ -1,8 +1,10 @@
 //! What is counted of requests.
 
 use axum::http::StatusCode;
+use parking_lot::Mutex;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use std::collections::BTreeMap;
 
 pub(super) type Labels = Vec<(&'static str, String)>;
 
@@ -10,11 +12,25 @@ pub(super) type Labels = Vec<(&'static str, String)>;
 #[derive(Default)]
 pub(super) struct RequestCounts {
     requests: Family<Labels, Counter>,
+    /// Granted claims of each name; the store bounds how many names there are.
+    claims: Mutex<BTreeMap<String, u64>>,
 }
 
 impl RequestCounts {
     pub(super) fn family(&self) -> Family<Labels, Counter> {
         self.requests.clone()
+    }
+
+    pub(super) fn claimed(&self, name: &str) {
+        let mut claims = self.claims.lock();
+        match claims.get_mut(name) {
+            Some(count) => *count += 1,
+            None => drop(claims.insert(name.to_owned(), 1)),
+        }
+    }
+
+    pub(super) fn claims(&self) -> BTreeMap<String, u64> {
+        self.claims.lock().clone()
     }
 
     pub(super) fn count(&self, path: &str, status: StatusCode) {

@@ -120,8 +120,10 @@ async fn claimed(app: &App, grant: &Grant, body: &[u8]) -> Done<Claimed> {
     until.map_or(Ok(()), |until| check_number("until", until))?;
     let name = id_space(Some(&name))?;
     grant.check_tag(&name)?;
+    let of = name.clone();
     let claim = Claim { name, instance: instance.clone(), now_ms: now, until_ms: until, only: None };
     let (lease, store_ms) = app.leases.claim(claim).await?;
+    app.counts.claimed(&of);
     Ok(Claimed {
         // Of this request, never from the store.
         instance,

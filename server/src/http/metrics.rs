@@ -3,11 +3,12 @@
 use super::answer;
 use super::app::App;
 use super::counts::Labels;
+use super::metrics_workers;
 use crate::access::Grant;
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::{Response, StatusCode};
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -56,8 +57,10 @@ pub(super) async fn metrics(
     registry.register("tag_step", "Ids of the last range", step);
     registry.register("tag_fetches", "Ranges asked of the store", fetches);
     registry.register("tag_fetch_failures", "Ranges that did not come", failures);
+    metrics_workers::leased(&app, &grant, &mut registry);
     let mut text = String::new();
-    match encode(&mut text, &registry) {
+    let own = metrics_workers::own(&app, &grant);
+    match encode_registry(&mut text, &own).and_then(|()| encode(&mut text, &registry)) {
         Ok(()) => answer::body(StatusCode::OK, KIND, text),
         Err(error) => answer::body(StatusCode::INTERNAL_SERVER_ERROR, answer::TEXT, error.to_string()),
     }
