@@ -1,4 +1,4 @@
-//! The commands: serve, check, health, tags and tokens.
+//! The commands: serve, check, health, tags, worker ids and tokens.
 
 mod check;
 mod exposure;
@@ -8,6 +8,7 @@ mod opening;
 mod run;
 mod settings;
 mod token;
+mod worker;
 
 use crate::dots::Dots;
 use crate::options::{Cli, Command, Options};
@@ -23,6 +24,7 @@ pub(crate) async fn run(cli: Cli) -> std::result::Result<(), String> {
         Some(Command::Check) => return check::check(&cli.options).await,
         Some(Command::Health) => return health::health(&cli.options).await,
         Some(Command::Tag { tag, step, first }) => set_tag(&cli.options, &tag, step, first).await,
+        Some(Command::Worker(command)) => worker::worker(&cli.options, &command).await,
         Some(Command::Token { name, scopes, tags }) => token::token(&name, &scopes, &tags),
     };
     done.map_err(|error: Error| error.to_string())

@@ -14,8 +14,13 @@
 //! | renewal by the current token | a new token, `until_ms` goes up or stays |
 //! | release by the current token | free; `until_ms` goes down, not below `begins_ms` |
 //! | renewal or release by another token | `worker_lost`; the same |
+//! | renewal a day after the end of the span | `worker_lost`; the same |
+//! | freed by hand, while its span is ahead of the clock | free at the clock; what was granted ahead is never granted again |
 //! | the table is older than one that was seen | all tokens are void, nothing is granted below the floor |
 
+mod history;
+
+pub(crate) use history::SpanMs;
 use leafid_core::{Code, Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -65,6 +70,9 @@ pub(crate) struct Worker {
     pub(crate) renewals: i64,
     /// How far the holder's clock was ahead of the database's at the claim.
     pub(crate) clock_ahead_ms: i64,
+    /// What was granted before, and what is never granted again. Empty in the row of an older server.
+    #[serde(default)]
+    pub(crate) history: String,
 }
 
 /// What a client asks for.
@@ -134,12 +142,19 @@ impl Pool {
         }
         let ids = claim.only.map_or_else(|| self.ids.clone(), |id| id..=id);
         let stored = |id: i64| workers.iter().find(|worker| worker.worker_id == id);
-        let until = |id: i64| stored(id).map_or(0, |worker| worker.until_ms).max(space.floor_ms);
-        let free: Vec<(i64, i64)> = ids
-            .filter(|&id| stored(id).is_none_or(|worker| !worker.is_held(store_ms)))
-            .map(|id| (id, until(id)))
-            .filter(|&(_, until_ms)| until_ms <= store_ms)
-            .collect();
+        let mut free = Vec::new();
+        for id in ids.filter(|&id| stored(id).is_none_or(|worker| !worker.is_held(store_ms))) {
+            let mut until_ms = stored(id).map_or(0, |worker| worker.until_ms).max(space.floor_ms);
+            // Above what is never granted again, and not while the clock is in it.
+            for (from_ms, ends_ms) in stored(id).map_or(Ok(Vec::new()), Worker::skipped)? {
+                if from_ms <= store_ms {
+                    until_ms = until_ms.max(ends_ms);
+                }
+            }
+            if until_ms <= store_ms {
+                free.push((id, until_ms));
+            }
+        }
         // The lowest that the client's clock has passed, too; else the one for which it waits least.
         let passed = free.iter().find(|&&(_, until_ms)| until_ms <= claim.now_ms);
         let Some(&(worker_id, until_ms)) =
@@ -152,17 +167,22 @@ impl Pool {
         // A clock that is far behind asks for less than nothing.
         let wish_ms =
             claim.until_ms.filter(|&wish_ms| wish_ms > begins_ms).unwrap_or(begins_ms + self.lease_ms);
-        Ok(Worker {
+        let last = stored(worker_id);
+        let skipped = last.map_or(Ok(Vec::new()), Worker::skipped)?;
+        let next_ms = skipped.iter().map(|span| span.0).filter(|&from_ms| from_ms > begins_ms).min();
+        let granted = Worker {
             worker_id,
             begins_ms,
-            until_ms: wish_ms.min(store_ms + self.ahead_ms()),
+            until_ms: wish_ms.min(store_ms + self.ahead_ms()).min(next_ms.unwrap_or(i64::MAX)),
             ends_ms: store_ms + self.lease_ms,
             token,
             released: String::new(),
             instance: claim.instance.clone(),
             renewals: 0,
             clock_ahead_ms,
-        })
+            history: String::new(),
+        };
+        granted.after(last, space.floor_ms)
     }
 
     fn repeated(&self, worker: &Worker, store_ms: i64, clock_ahead_ms: i64) -> Result<Worker> {
@@ -205,21 +225,29 @@ impl Pool {
         Error::new(Code::WorkerInUse, message)
     }
 
-    /// The row to store for a renewal.
-    pub(crate) fn renew(&self, worker: &Worker, until_ms: i64, store_ms: i64, token: String) -> Worker {
-        let until_ms = worker.until_ms.max(until_ms.min(store_ms + self.ahead_ms()));
-        Worker {
+    /// The row to store for a renewal. Errors: `worker_lost` if its span has ended long ago, or reaches one that is never
+    /// granted again.
+    pub(crate) fn renew(
+        &self,
+        worker: &Worker,
+        until_ms: i64,
+        store_ms: i64,
+        token: String,
+    ) -> Result<Worker> {
+        let next_ms = worker.check_gap(store_ms)?.unwrap_or(i64::MAX);
+        let until_ms = worker.until_ms.max(until_ms.min(store_ms + self.ahead_ms()).min(next_ms));
+        Ok(Worker {
             until_ms,
             ends_ms: store_ms + self.lease_ms,
             token,
             renewals: worker.renewals + 1,
             ..worker.clone()
-        }
+        })
     }
 }
 
 impl Worker {
-    fn is_held(&self, store_ms: i64) -> bool {
+    pub(crate) fn is_held(&self, store_ms: i64) -> bool {
         !self.token.is_empty() && self.ends_ms > store_ms
     }
 

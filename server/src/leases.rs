@@ -1,7 +1,9 @@
 //! Leases of worker ids: the calls of docs/LEASES.md, over tables that all servers share.
 
 use crate::clock::random_hex;
-use crate::lease_rules::{Claim, Pool, Space, Worker, check_unleased, held, is_released, peer_times_ms};
+use crate::lease_rules::{
+    Claim, Pool, Space, SpanMs, Worker, check_unleased, held, is_released, peer_times_ms,
+};
 use crate::store::{Step, Store, Writes};
 use leafid_core::{Code, Error, Lease, Renewal, Result};
 use parking_lot::Mutex;
@@ -90,7 +92,7 @@ impl Leases {
         self.change(name, Some(worker_id), move || {
             let (of, old, new) = (of.clone(), old.clone(), new.clone());
             Box::new(move |pool, _, workers, store_ms| {
-                let renewed = pool.renew(held(workers, &of, worker_id, &old)?, until_ms, store_ms, new);
+                let renewed = pool.renew(held(workers, &of, worker_id, &old)?, until_ms, store_ms, new)?;
                 let renewal = Renewal {
                     worker_id: Some(worker_id),
                     until_ms: renewed.until_ms,
@@ -113,6 +115,34 @@ impl Leases {
                     return Ok(((), None));
                 }
                 Ok(((), Some(held(workers, &of, worker_id, &token)?.release(until_ms))))
+            })
+        })
+        .await
+    }
+
+    /// What is stored of a name: the store's clock, and the worker ids that were ever granted.
+    ///
+    /// Errors: `segment_unavailable` if the store does not answer.
+    pub(crate) async fn rows(&self, name: &str) -> Result<(i64, Space, Vec<Worker>)> {
+        self.store.workers(name).await
+    }
+
+    /// Gives up the span of a worker id that is ahead of the clock, and returns what is never granted again. `seen`: the
+    /// row, which no holder has changed for as long as a lease lasts.
+    ///
+    /// Errors: `worker_in_use`, `invalid_argument`; `segment_unavailable` if the store does not answer.
+    pub(crate) async fn free(&self, name: &str, seen: &Worker) -> Result<Vec<SpanMs>> {
+        self.change(name, Some(seen.worker_id), || {
+            let seen = seen.clone();
+            Box::new(move |pool, space, workers, store_ms| {
+                let row = workers.iter().find(|row| row.worker_id == seen.worker_id);
+                let row = row.filter(|row| row.token == seen.token && row.begins_ms == seen.begins_ms);
+                let Some(row) = row else {
+                    let message = format!("worker id {} is in use: its row has changed", seen.worker_id);
+                    return Err(Error::new(Code::WorkerInUse, message));
+                };
+                let (freed, skipped) = row.free(pool, space, store_ms)?;
+                Ok((skipped, Some(freed)))
             })
         })
         .await

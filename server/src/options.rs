@@ -41,6 +41,9 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i64).range(0..))]
         first: i64,
     },
+    /// Shows the leased worker ids, and frees one whose span is ahead of the clock
+    #[command(subcommand)]
+    Worker(WorkerCommand),
     /// Makes a bearer token, and prints the lines for the file of `--tokens`
     Token {
         /// A name for the token, which logs and answers may show
@@ -52,6 +55,30 @@ pub(crate) enum Command {
         /// A tag, or the beginning of tags and a `*`; of leases it is the name of the id space
         #[arg(long = "tag", default_value = "*")]
         tags: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkerCommand {
+    /// Shows each worker id that was ever leased: holder, end of its lease, end of its span
+    Show {
+        /// The id space
+        #[arg(long, default_value = "default", value_parser = space)]
+        name: String,
+    },
+    /// Frees a worker id that is blocked because a clock was ahead; the clock must be right, and its holder have ended
+    ///
+    /// It waits for as long as a lease lasts, to see that nobody renews it. No id is made again for the times that were
+    /// granted ahead.
+    Free {
+        /// The worker id
+        worker: i64,
+        /// The worker id again
+        #[arg(long, value_name = "N")]
+        confirm: i64,
+        /// The id space
+        #[arg(long, default_value = "default", value_parser = space)]
+        name: String,
     },
 }
 

@@ -2,13 +2,14 @@
 
 import os
 import signal
+import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 import pytest
 from databases import MariaDB, Missing, PostgreSQL
-from servers import Server, check_unique, now_ms, until
+from servers import BINARY, Server, check_unique, now_ms, until
 from test_leases import clock_off_by, instance
 
 YEAR_S = 365 * 86_400
@@ -70,6 +71,40 @@ def check_leap(url, clock, name, whose, environment=None):
     check_unique(found, 2_200)
 
 
+def check_freed(url, clock, name, environment=None):
+    """A clock that stays a year ahead is followed, and blocks a worker id until it is freed by hand."""
+    options = (*LEASE, "--snowflake-name", name)
+    clock.leap()
+    with Server(url, *options, environment=environment) as server:
+        found = until(lambda: server.client().ids("any", 100, "snowflake"), "it has a worker id")
+        assert time_of(found[0]) > now_ms() + NEAR_MS, "the clock of a start is followed"
+        server.end(signal.SIGKILL)
+    clock.back()
+    with Server(url, *options, "--timeout-ms", "300", environment=environment) as server:
+        client = server.client()
+        until(lambda: f"worker id 7 of {name} is held" in server.log(), "it is blocked")
+        assert client.ids("any", 1, "snowflake") == []
+        status, text = worker(url, "show", "--name", name)
+        assert status == 0 and "worker id 7: held by" in text and "ms ahead" in text, text
+        status, text = worker(url, "free", "7", "--confirm", "8", "--name", name)
+        assert status == 1 and "confirm is 8; allowed: 7" in text, text
+        status, text = worker(url, "free", "7", "--confirm", "7", "--name", name)
+        assert status == 0 and f'worker id 7 of "{name}" is free; no more ids of ' in text, text
+        found += until(lambda: client.ids("any", 100, "snowflake"), "it is free")
+        assert abs(time_of(found[-1]) - now_ms()) < NEAR_MS
+        status, text = worker(url, "free", "7", "--confirm", "7", "--name", name)
+        assert status == 1 and "worker id 7 " in text, "it is held"
+    status, text = worker(url, "free", "6", "--confirm", "6", "--name", name)
+    assert status == 1 and "worker is 6; allowed: one that was leased" in text, text
+    check_unique(found, 200)
+
+
+def worker(url, *words):
+    command = [BINARY, "--store", url, "--lease-ms", "1000", "worker", *words]
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode, done.stdout
+
+
 def check_stored(store, name):
     (latest,) = store.sql(f"SELECT latest_ms FROM leafid_space WHERE name = '{name}'")
     rows = store.sql(f"SELECT until_ms FROM leafid_worker WHERE name = '{name}'")
@@ -81,8 +116,7 @@ def test_a_leap_of_a_server_s_clock_is_not_stored(store, clock, name):
     check_stored(store, name)
 
 
-@pytest.mark.parametrize("kind", [MariaDB, PostgreSQL], ids=lambda kind: kind.name)
-def test_a_leap_of_the_store_s_clock_is_not_stored(kind, clock, name):
+def with_clock(kind, clock, check):
     class Leaping(kind):
         environment = {**os.environ, **clock.environment}
 
@@ -91,7 +125,32 @@ def test_a_leap_of_the_store_s_clock_is_not_stored(kind, clock, name):
     except Missing as missing:
         pytest.skip(str(missing))
     try:
-        check_leap(leaping.url, clock, name, "the store")
-        check_stored(leaping, name)
+        check(leaping)
     finally:
         leaping.remove()
+
+
+@pytest.mark.parametrize("kind", [MariaDB, PostgreSQL], ids=lambda kind: kind.name)
+def test_a_leap_of_the_store_s_clock_is_not_stored(kind, clock, name):
+    def check(store):
+        check_leap(store.url, clock, name, "the store")
+        check_stored(store, name)
+
+    with_clock(kind, clock, check)
+
+
+def test_a_worker_id_that_a_clock_has_blocked_is_freed_by_hand(file, clock, name):
+    check_freed(file.url, clock, name, clock.environment)
+
+
+@pytest.mark.parametrize("kind", [MariaDB, PostgreSQL], ids=lambda kind: kind.name)
+def test_a_worker_id_that_the_store_s_clock_has_blocked_is_freed_by_hand(kind, clock, name):
+    with_clock(kind, clock, lambda store: check_freed(store.url, clock, name, clock.environment))
+
+
+def test_a_table_of_an_older_version_gets_its_column(engine, name):
+    """It is made as the version before made it."""
+    with Server(engine.url, "--snowflake-name", name):
+        engine.sql("ALTER TABLE leafid_worker DROP COLUMN history")
+    with Server(engine.url, "--snowflake-name", name) as server:
+        assert until(lambda: server.client().ids("any", 10, "snowflake"), "it has a worker id")

@@ -321,3 +321,7 @@ def test_a_worker_id_of_this_host_is_refused_while_it_is_leased(one, own, local)
 
 def test_a_leap_of_a_server_s_clock_is_not_stored(one, clock, name):  # noqa: F811
     test_clock.check_leap(one.url, clock, name, "this host", clock.environment)
+
+
+def test_a_worker_id_that_a_clock_has_blocked_is_freed_by_hand(one, clock, name):  # noqa: F811
+    test_clock.check_freed(one.url, clock, name, clock.environment)

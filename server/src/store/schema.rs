@@ -27,8 +27,13 @@ pub(super) fn lease_tables(dialect: &Dialect) -> [(&'static str, String); 2] {
             instance varchar(255) NOT NULL,
             renewals bigint NOT NULL,
             clock_ahead_ms bigint NOT NULL,
+            history varchar(4000) NOT NULL DEFAULT '',
             PRIMARY KEY (name, worker_id)
         ) {options}"
     );
     [("leafid_space", space), ("leafid_worker", worker)]
 }
+
+/// Adds the column that tables of older versions lack.
+pub(super) const ADD_HISTORY: &str =
+    "ALTER TABLE leafid_worker ADD COLUMN history varchar(4000) NOT NULL DEFAULT ''";

@@ -75,7 +75,7 @@ impl Sql {
         self.dialect
     }
 
-    /// Makes the tables that are missing. Tables that exist are not changed.
+    /// Makes what is missing of the tables. What is there is not changed.
     pub(crate) async fn make_tables(&self) -> Result<()> {
         let dialect = self.dialect;
         let leases = schema::lease_tables(dialect);
@@ -96,6 +96,21 @@ impl Sql {
             // PostgreSQL fails the second of two that make one table at once.
             if made.is_err() && !self.has(table).await? {
                 return made;
+            }
+        }
+        if !self.has_column("leafid_worker", "history").await? {
+            let added = self
+                .transaction(|tx| {
+                    Box::pin(async move { tx.execute(schema::ADD_HISTORY, &[]).await.map(drop) })
+                })
+                .await;
+            // Another server may have been first.
+            if let Err(error) = added
+                && !self.has_column("leafid_worker", "history").await?
+            {
+                return Err(
+                    error.context(format!("make the column once as another user: {}", schema::ADD_HISTORY))
+                );
             }
         }
         self.check_tables().await?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 const SPACE: &str = "floor_ms, latest_ms, longest_ms, revision";
 const WORKER: &str =
-    "worker_id, begins_ms, until_ms, ends_ms, token, released, instance, renewals, clock_ahead_ms";
+    "worker_id, begins_ms, until_ms, ends_ms, token, released, instance, renewals, clock_ahead_ms, history";
 
 /// The worker ids of one name, in a transaction that has locked them.
 pub(crate) struct WorkersTable<'t> {
@@ -62,6 +62,7 @@ impl<'t> WorkersTable<'t> {
                     instance: text(row, 6)?,
                     renewals: integer(row, 7)?,
                     clock_ahead_ms: integer(row, 8)?,
+                    history: text(row, 9)?,
                 })
             })
             .collect()
@@ -71,10 +72,10 @@ impl<'t> WorkersTable<'t> {
     pub(crate) async fn put(&mut self, worker: &Worker, is_new: bool) -> Result<()> {
         let put = if is_new {
             "INSERT INTO leafid_worker (begins_ms, until_ms, ends_ms, token, released, instance, renewals, \
-             clock_ahead_ms, name, worker_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+             clock_ahead_ms, history, name, worker_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         } else {
             "UPDATE leafid_worker SET begins_ms = ?, until_ms = ?, ends_ms = ?, token = ?, released = ?, instance = ?, \
-             renewals = ?, clock_ahead_ms = ? WHERE name = ? AND worker_id = ?"
+             renewals = ?, clock_ahead_ms = ?, history = ? WHERE name = ? AND worker_id = ?"
         };
         let values = [
             Value::Int(worker.begins_ms),
@@ -85,6 +86,7 @@ impl<'t> WorkersTable<'t> {
             Value::Text(&worker.instance),
             Value::Int(worker.renewals),
             Value::Int(worker.clock_ahead_ms),
+            Value::Text(&worker.history),
             Value::Text(self.name),
             Value::Int(worker.worker_id),
         ];
