@@ -1,5 +1,5 @@
-//! Tags with a dot. A stock Leaf, and a server with `--strict-leaf`, cuts `shop.order` at its last dot and gives ids of the
-//! row `shop`. Where `shop.order` has a row of its own, two servers of one table would give it from two counters.
+//! Tags with a dot. A stock Leaf, and a server with `--strict-leaf`, cuts `shop.order` at its last dot and gives ids of
+//! the row `shop`. Where `shop.order` has a row of its own, two servers of one table would give it from two counters.
 
 use crate::options::Options;
 use crate::store::Store;

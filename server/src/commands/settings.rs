@@ -1,5 +1,5 @@
-//! What all servers of a store must agree in: where they differ, one name has two counters, regions give each other's ids, or
-//! a worker id is leased that a host has for itself.
+//! What all servers of a store must agree in: where they differ, one name has two counters, regions give each other's
+//! ids, or a worker id is leased that a host has for itself.
 
 use crate::options::{Options, ids};
 use crate::store::{Settings, Store};

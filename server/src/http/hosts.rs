@@ -1,5 +1,5 @@
-//! Requests that somebody else's web page can make a browser send: to another site, or to a name of its own that leads to
-//! this server (DNS rebinding). A page knows no token, so requests with one are not looked at.
+//! Requests that somebody else's web page can make a browser send: to another site, or to a name of its own that leads
+//! to this server (DNS rebinding). A page knows no token, so requests with one are not looked at.
 
 use crate::access::Denied;
 use crate::options::Options;
@@ -42,19 +42,21 @@ impl Hosts {
             let is_own = self.has(name(authority))
                 || host.is_some_and(|host| host.eq_ignore_ascii_case(authority) && self.knows(host));
             if !is_own {
-                let advice = "a page of another site may take no ids; name the host by --host-name if it is this server's";
+                let advice =
+                    "a page of another site may take no ids; --host-name names this server's own hosts";
                 return Err(refused("Origin", Some(origin), advice));
             }
         } else if let Some(site @ ("cross-site" | "same-site")) = text(headers, &SEC_FETCH_SITE) {
             return Err(refused("Sec-Fetch-Site", Some(site), "a page of another site may take no ids"));
         }
-        let has_body = *method == Method::POST && matches!(scope, Scope::Leases | Scope::Admin);
-        let kind = text(headers, CONTENT_TYPE);
-        // What a form sends needs no leave of this server.
-        if has_body && !kind.is_some_and(is_json) {
-            return Err(refused("Content-Type", kind, "send application/json"));
+        if *method != Method::POST || !matches!(scope, Scope::Leases | Scope::Admin) {
+            return Ok(());
         }
-        Ok(())
+        // A form sends others, and needs no leave of this server.
+        match text(headers, CONTENT_TYPE) {
+            Some(kind) if is_json(kind) => Ok(()),
+            kind => Err(refused("Content-Type", kind, "send application/json")),
+        }
     }
 
     /// Whether a page of this host is this server's, or of nobody else. Addresses and names without a dot cannot be made

@@ -1,4 +1,5 @@
-//! The names of tags, byte by byte. A collation finds `order` for `ORDER` or `order `, and its counter would have two names.
+//! The names of tags, byte by byte. A collation finds `order` for `ORDER` or `order `, and its counter would have two
+//! names.
 
 use super::sql::Sql;
 use super::transaction::{Transaction, Value, text};
