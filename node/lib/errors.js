@@ -41,7 +41,7 @@ function guarded(call) {
 }
 
 /** How a message shows a value: short, and without a call of the user's `inspect`. */
-const SHOWN = { depth: 0, customInspect: false, breakLength: Infinity, maxStringLength: 200, maxArrayLength: 8 }
+const SHOWN = { depth: -1, customInspect: false, breakLength: Infinity, maxStringLength: 200, maxArrayLength: 8 }
 
 /**
  * Throws `invalid_argument` for a value that the addon has no type for.
