@@ -114,8 +114,8 @@ def test_options_that_mean_nothing_without_a_url(space):
 
 def test_other_threads_run_while_it_opens(space, server):
     server.do(do="fault", fault={"delay_ms": 1000}, tag="claim")
-    opened = []
-    thread = threading.Thread(target=lambda: opened.append(leafid.Snowflake(server.url, **space)))
+    opened, times = [], {"timeout_ms": 60_000, "request_timeout_ms": 60_000}
+    thread = threading.Thread(target=lambda: opened.append(leafid.Snowflake(server.url, **space, **times)))
     thread.start()
     ticks = 0
     while thread.is_alive():

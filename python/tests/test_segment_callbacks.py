@@ -120,7 +120,7 @@ def test_one_that_asks_its_own_tag(opened, call):
     def fetch(tag, step):
         return call(order), 500
 
-    order = opened(fetch, timeout_ms=60_000).tag("order")
+    order = opened(fetch, timeout_ms=500).tag("order")
     begun = time.monotonic()
     with pytest.raises(leafid.SegmentUnavailableError, match='"order" asks for an id of that tag') as error:
         order.next()
