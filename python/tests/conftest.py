@@ -58,7 +58,7 @@ class Program:
 
     def line(self):
         line = self.process.stdout.readline()
-        assert line, self.process.communicate(timeout=10)[1]
+        assert line, self.process.communicate(timeout=240)[1]
         return line.strip()
 
     def send(self, text=""):
@@ -79,11 +79,11 @@ class Program:
     def kill(self):
         """Ends it by SIGKILL. What it started may continue, and have its pipes open."""
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(240)
 
     def communicate(self):
         """Waits for its end; answers the rest of what it said and logged."""
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=240)
         # Tests run beside each other in id spaces of their own, and many hold the same worker id: openings warn of it.
         ours = (line for line in err.splitlines(keepends=True) if "is held on this host under another name" not in line)
         return out, "".join(ours)
@@ -282,7 +282,7 @@ class FakeServer:
 
     def end(self):
         self.process.stdin.close()
-        self.process.wait(10)
+        self.process.wait(240)
         self.process.stdout.close()
 
 
