@@ -134,7 +134,7 @@ static void callback_in_clones(void) {
 /* Children come while a renewal of their parent's is under way: it is not theirs, and none of them hangs. */
 static void forks_beside_calls(void) {
     enum { CHILDREN = 20, EACH = 20 };
-    struct lease_source *source = lease_source_new(60000, 300);
+    struct lease_source *source = lease_source_new(600, 300);
     struct ids ids = {0};
     leafid_snowflake *flake;
     int64_t *childs = mmap(NULL, CHILDREN * EACH * sizeof *childs, PROT_READ | PROT_WRITE,
