@@ -25,7 +25,11 @@ fn what_is_wrong_is_named_and_what_is_allowed_too() {
             "text that is",
         ),
         (|all| all.token = Some(String::new()), "token is empty", "text that is not empty"),
-        (|all| all.headers = vec![("a b".into(), "1".into())], "headers is \"a b\"", "names of letters"),
+        (
+            |all| all.headers = vec![("a b".into(), "1".into())],
+            "headers is a name of 3 bytes",
+            "names of letters",
+        ),
         (
             |all| all.headers = vec![("A".into(), "secret\0".into())],
             "headers is \"A\"",
