@@ -11,7 +11,7 @@ const { options, environment } = vectors('options.json')
 const camel = name => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())
 /** leafid/wasm on a server keeps no files. */
 const base = () => (wasm ? { name: space().name, persist: false } : space())
-/** What leafid/wasm refuses whatever the value is, and takes only false or no store of. */
+/** What leafid/wasm refuses whatever the value is, or takes only false of: with texts of its own. */
 const NATIVE = new Set(['ca_file', 'tags', 'create', 'state_dir', 'shared_fs', 'shared_group', 'keep_unused', 'persist'])
 
 function opened({ of, option, with: besides = {} }, value) {
@@ -38,12 +38,16 @@ function assertRefused(error, begins, what) {
 }
 
 test('every option takes and refuses what the vector says', () => {
-  for (const row of options) {
+  for (const row of options.filter(({ option }) => !(wasm && NATIVE.has(option)))) {
     for (const value of row.bad) {
+      // fetch drops the headers that it sets itself.
+      if (wasm && value?.Host) continue
       const what = `${row.of} ${row.option}: ${inspect(value)}`
       assertRefused(refusal(() => opened(row, value)), row.message ?? `${camel(row.option)} is `, what)
     }
-    for (const value of wasm && NATIVE.has(row.option) ? [] : row.good) {
+    for (const value of row.good) {
+      // Without a record no id may run ahead of the clock.
+      if (wasm && value === 'borrow') continue
       const error = refusal(() => opened(row, value))
       assert.equal(error, undefined, `${row.of} ${row.option}: ${inspect(value)}: ${error}`)
     }
