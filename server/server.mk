@@ -36,7 +36,8 @@ server-program: tools
 
 server-tools:
 	@PATH=$$PATH:$$(echo /usr/lib/postgresql/*/bin | tr ' ' ':') sh tests/debian.sh \
-	    mariadbd:mariadb-server postgres:postgresql etcd:etcd-server faketime:faketime openssl:openssl || \
+	    mariadbd:mariadb-server postgres:postgresql pgbouncer:pgbouncer etcd:etcd-server faketime:faketime \
+	    openssl:openssl || \
 	    echo "tests that need them are skipped" >&2
 
 # Compares server/openapi.json with the answers of a server.

@@ -10,6 +10,7 @@
 mod alloc;
 mod connection;
 mod dialect;
+mod driver;
 mod etcd;
 mod handle;
 mod lease_rows;

@@ -172,6 +172,46 @@ class PostgreSQL(Database):
                  "AND pid <> pg_backend_pid()")  # fmt: skip
 
 
+class PgBouncer(Database):
+    """A pooler in front of a PostgreSQL, which ends with it if it `owns` it. All its clients share `connections`."""
+
+    polite = signal.SIGTERM
+
+    name = "pgbouncer"
+
+    def __init__(self, postgresql, pool_mode="transaction", connections=2, owns=False, **settings):
+        self.server = need("pgbouncer", "pgbouncer")
+        super().__init__()
+        self.postgresql, self.owns = postgresql, owns
+        settings = {
+            "listen_addr": "127.0.0.1", "listen_port": self.port, "unix_socket_dir": "", "auth_type": "any",
+            "pool_mode": pool_mode, "default_pool_size": connections, "max_client_conn": 200, **settings,
+        }  # fmt: skip
+        database = f"* = host=127.0.0.1 port={postgresql.port} user=leaf"
+        lines = ["[databases]", database, "[pgbouncer]", *(f"{name} = {value}" for name, value in settings.items())]
+        (self.folder / "settings").write_text("\n".join(lines) + "\n")
+        self.url = f"postgres://leaf@127.0.0.1:{self.port}/{postgresql.database}"
+        self.start()
+
+    def command(self):
+        return [self.server, self.folder / "settings"]
+
+    def ready(self):
+        with socket.create_connection(("127.0.0.1", self.port)):
+            pass
+
+    def sql(self, text):
+        return self.postgresql.sql(text)
+
+    def cut(self):
+        self.postgresql.cut()
+
+    def remove(self):
+        super().remove()
+        if self.owns:
+            self.postgresql.remove()
+
+
 class SQLite:
     """A file. It has no process that could be killed."""
 

@@ -76,6 +76,66 @@ class Proxy:
         self.listener.close()
 
 
+class Wire(Proxy):
+    """Keeps what clients ask a database for: `requests`, the kind of each message and its text.
+
+    While `is_stale` is set, a SELECT of a text that was asked before has the answer that it had then, as from a replica.
+    """
+
+    def __init__(self, port, is_mysql):
+        self.is_mysql, self.is_stale = is_mysql, False
+        self.requests, self.answered = [], {}
+        super().__init__(port)
+
+    def connected(self, client):
+        with client, socket.create_connection(("127.0.0.1", self.port)) as database:
+            asked = [None]
+            threading.Thread(target=self.answering, args=[client, database, asked], daemon=True).start()
+            try:
+                for kind, text, message in self.messages(client):
+                    if kind is not None:
+                        self.requests.append((kind, text))
+                    if self.is_stale and text in self.answered:
+                        client.sendall(self.answered[text])
+                        continue
+                    if asked[0] and asked[0] not in self.answered:
+                        self.answered[asked[0]] = self.answer
+                    asked[0], self.answer = text if text.startswith("SELECT") and "leaf_alloc" in text else None, b""
+                    database.sendall(message)
+            except OSError:
+                pass
+            for end in (client, database):
+                with contextlib.suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
+
+    def answering(self, client, database, asked):
+        with contextlib.suppress(OSError):
+            while words := database.recv(65536):
+                if asked[0]:
+                    self.answer += words
+                client.sendall(words)
+        for end in (client, database):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def messages(self, client):
+        """Kind, text and bytes of each message. What comes before the first request has no kind."""
+        file, is_started = client.makefile("rb"), self.is_mysql
+        while head := file.read(4 if self.is_mysql or not is_started else 5):
+            if self.is_mysql:
+                body = file.read(int.from_bytes(head[:3], "little"))
+                kind, text = (body[0], body[1:]) if head[3] == 0 else (None, b"")
+            elif is_started:
+                body = file.read(int.from_bytes(head[1:], "big") - 4)
+                kind, text = chr(head[0]), body.rstrip(b"\0")
+            else:
+                body = file.read(int.from_bytes(head, "big") - 4)
+                kind, text = None, b""
+                # An SSLRequest comes before the start.
+                is_started = body != (80877103).to_bytes(4, "big")
+            yield kind, text.decode(errors="replace"), head + body
+
+
 class SlowNetwork(Proxy):
     """HTTP, a request a connection. While `holding` is set, a commit waits until `go` is, and connects only then."""
 

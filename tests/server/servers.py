@@ -23,13 +23,13 @@ LISTENS = re.compile(r"listens on (\S+),")
 class Server:
     """A process of leafid-server on a free port of loopback. Its log is in `log()`."""
 
-    def __init__(self, store, *options, environment=None, wait=True, listen="127.0.0.1:0"):
+    def __init__(self, store, *options, environment=None, wait=True, listen="127.0.0.1:0", cwd=None):
         handle, file = tempfile.mkstemp(prefix="leafid-server-", suffix=".log")
         self.file = Path(file)
         command = [BINARY, "--store", store, "--listen", listen, *options]
         # Tests count from the first id of a tag, and other tests have tags in the same store.
         env = {**os.environ, "LEAFID_SERVER_WARM_TAGS": "0", **UNCOMPARED, **(environment or {})}
-        self.process = subprocess.Popen(list(map(str, command)), stderr=handle, stdout=handle, env=env)
+        self.process = subprocess.Popen(list(map(str, command)), stderr=handle, stdout=handle, env=env, cwd=cwd)
         os.close(handle)
         self.address, self.clients = None, []
         if wait:
@@ -164,3 +164,10 @@ def make_tag(store, tag, step=1000, first=1, options=()):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
+
+
+def check(store, **more):
+    """What `check` says of a store: its exit code and its lines."""
+    command = [BINARY, "--store", store, "--listen", "127.0.0.1:0", "check"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, **more)
+    return done.returncode, done.stdout

@@ -7,7 +7,7 @@ import subprocess
 import urllib.parse
 
 import pytest
-from servers import BINARY, Server, check_unique, make_tag
+from servers import Server, check, check_unique, make_tag
 from test_admin import administrator
 
 
@@ -21,15 +21,13 @@ def odd(engine, name):
     engine.database = before
 
 
-def refused(store):
+def refused(store, **more):
     """What a start and `check` say of a store, which both refuse."""
-    with Server(store, wait=False) as server:
+    with Server(store, wait=False, **more) as server:
         assert server.process.wait(20) == 1
-        done = subprocess.run(
-            [BINARY, "--store", store, "--listen", "127.0.0.1:0", "check"], stdout=subprocess.PIPE, text=True
-        )
-        assert done.returncode == 1
-        return server.log(), done.stdout
+        code, said = check(store, **more)
+        assert code == 1
+        return server.log(), said
 
 
 @pytest.mark.parametrize("table", ["leaf_alloc", "leafid_space", "leafid_worker"])
@@ -48,8 +46,8 @@ def test_a_table_that_a_crash_empties_is_wrong(engine, odd):
     store, sql = odd
     make_tag(store, "order")
     sql("ALTER TABLE leafid_worker SET UNLOGGED")
-    done = subprocess.run([BINARY, "--store", store, "--listen", "127.0.0.1:0", "check"], stdout=subprocess.PIPE, text=True)
-    assert done.returncode == 1 and "SET LOGGED" in done.stdout
+    code, said = check(store)
+    assert code == 1 and "SET LOGGED" in said
 
 
 def test_a_counter_that_outgrows_its_column_gives_nothing_twice(engine, odd):

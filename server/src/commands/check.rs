@@ -2,6 +2,7 @@
 
 use super::exposure::exposure;
 use super::opening::open;
+use super::run::POOLED;
 use super::settings;
 use crate::access::Tokens;
 use crate::clock::{filtered_ms, unix_ms};
@@ -47,13 +48,16 @@ pub(super) async fn check(options: &Options) -> Result<(), String> {
 
 async fn check_store(store: &Store, options: &Options, say: &mut impl FnMut(bool, String)) {
     let (name, shown) = (store.name(), store.shown());
-    let store_ms = match store.now_ms().await {
-        Ok(store_ms) => store_ms,
-        Err(error) => return say(false, format!("store: {error}")),
+    let (is_pooled, store_ms) = match (store.is_pooled().await, store.now_ms().await) {
+        (Ok(is_pooled), Ok(store_ms)) => (is_pooled, store_ms),
+        (Err(error), _) | (_, Err(error)) => return say(false, format!("store: {error}")),
     };
     say(true, format!("store: {name} at {shown} answers"));
     let apart_ms = (store_ms - unix_ms()).abs();
     say(apart_ms < APART_MS, format!("clocks: the store's and this host's differ by {apart_ms} ms"));
+    if is_pooled {
+        say(true, format!("pooler: {POOLED}"));
+    }
     let tables = match store.tables().await {
         Ok(tables) => tables,
         Err(error) => return say(false, format!("tables: {error}")),

@@ -24,6 +24,10 @@ use tokio::time::{Instant, sleep, timeout};
 /// How often a server looks whether the store answers.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// Said of a pooler.
+pub(super) const POOLED: &str =
+    "the database is behind a pooler that shares connections between transactions: nothing here needs more";
+
 /// Serves until a signal. Errors: `invalid_argument`; `segment_unavailable` if the store does not answer at the start.
 pub(super) async fn run(options: Options) -> Result<()> {
     let (stopper, stop) = watch::channel(false);
@@ -206,7 +210,7 @@ async fn wait_for(store: &Store, limit: Duration, mut stop: watch::Receiver<bool
     let deadline = Instant::now() + limit;
     let mut back_off = BackOff::new();
     loop {
-        let error = match store.make_tables().await {
+        let error = match prepare(store).await {
             Ok(()) => return Ok(true),
             Err(error) if error.code() == Code::InvalidArgument => return Err(error),
             Err(error) => error,
@@ -222,6 +226,16 @@ async fn wait_for(store: &Store, limit: Duration, mut stop: watch::Receiver<bool
             _ = stop.changed() => return Ok(false),
         }
     }
+}
+
+/// Errors: `invalid_argument` for a store that cannot be used; `segment_unavailable` if it does not answer.
+async fn prepare(store: &Store) -> Result<()> {
+    let is_pooled = store.is_pooled().await?;
+    store.make_tables().await?;
+    if is_pooled {
+        log::info!("{POOLED}");
+    }
+    Ok(())
 }
 
 async fn look_at_store(app: Arc<App>) {

@@ -1,37 +1,46 @@
 //! Leaf's table `leaf_alloc`: one row for each tag. `max_id` is the first id that was not given yet.
 
+use super::dialect::Dialect;
 use super::sql::Sql;
-use super::stride::{Stride, out_of_ids};
-use super::tag_name::has_row;
-use super::transaction::{Transaction, Value, integer};
+use super::stride::out_of_ids;
+use super::transaction::{Transaction, Value, integer, text};
 use leafid_core::{Code, Error, Fetched, MOST_JUMP, Result};
 
 /// A row.
-pub(crate) struct Allocated {
-    end: i64,
+struct Allocated {
+    first: i64,
     step: i64,
 }
 
 /// Takes a range of a tag, at or above `after`: `step` ids, or as many as the row says. `None`: there is no such tag.
 ///
-/// It is Leaf's own transaction, so that stock servers can share the table. The UPDATE comes first and takes the lock
-/// of the row, so the SELECT reads what this UPDATE has stored. In Leaf's MySQL table `update_time` changes by itself.
+/// The SELECT takes the lock of the row, as the UPDATE of a stock Leaf does, so both can share the table. The UPDATE
+/// changes the row only if its counter is at what was read: whatever stands between this server and the database, and
+/// whatever became of the lock, two UPDATEs never start at one id. In Leaf's MySQL table `update_time` changes by itself.
 pub(super) async fn take_range(
     store: &Sql,
     tag: &str,
     step: Option<i64>,
     after: i64,
 ) -> Result<Option<Fetched>> {
-    let tag = tag.to_owned();
-    let stride = store.stride();
+    let (tag, stride, largest) = (tag.to_owned(), store.stride(), store.largest());
     let touch = if store.has_update_time() { store.dialect().touch } else { "" };
     store
         .transaction(move |tx| {
             Box::pin(async move {
-                if !has_row(tx, &tag).await? {
-                    return Ok(None);
-                }
-                take(tx, &tag, step, after, touch, stride).await
+                let Some(row) = locked(tx, &tag).await? else { return Ok(None) };
+                let width = stride.width(step.unwrap_or(row.step), &tag)?;
+                let is_behind = (0..after).contains(&row.first);
+                let start = if is_behind { continue_at(row.first, after)? } else { row.first };
+                let end = start.checked_add(width).filter(|end| *end <= largest);
+                let end = end.ok_or_else(|| out_of_ids(&tag))?;
+                let segment = stride
+                    .segment(start, end)
+                    .map_err(|error| error.context(format!("leaf_alloc, tag {tag:?}")))?;
+                let raise =
+                    format!("UPDATE leaf_alloc SET max_id = ?{touch} WHERE biz_tag = ? AND max_id = ?");
+                tx.change_one(&raise, &[Value::Int(end), Value::Text(&tag), Value::Int(row.first)]).await?;
+                Ok(Some(Fetched { segment, step: (row.step > 0).then_some(row.step) }))
             })
         })
         .await
@@ -51,44 +60,9 @@ pub(crate) async fn give_back(sql: &Sql, tag: &str, first: i64, end: i64) -> Res
     .await
 }
 
-async fn take(
-    tx: &mut Transaction,
-    tag: &str,
-    step: Option<i64>,
-    after: i64,
-    touch: &str,
-    stride: Stride,
-) -> Result<Option<Fetched>> {
-    let raised = match step {
-        None => {
-            let raise = format!("UPDATE leaf_alloc SET max_id = max_id + step * ?{touch} WHERE biz_tag = ?");
-            tx.execute(&raise, &[Value::Int(stride.stride()), Value::Text(tag)]).await?
-        }
-        Some(step) => {
-            let raise = format!("UPDATE leaf_alloc SET max_id = max_id + ?{touch} WHERE biz_tag = ?");
-            tx.execute(&raise, &[Value::Int(stride.width(step, tag)?), Value::Text(tag)]).await?
-        }
-    };
-    if raised == 0 {
-        return Ok(None);
-    }
-    check_single(tag, raised)?;
-    let row = allocated(tx, tag).await?;
-    let width = stride.width(step.unwrap_or(row.step), tag)?;
-    let start = row.end.checked_sub(width).ok_or_else(|| out_of_ids(tag))?;
-    let (start, end) = if (0..after).contains(&start) {
-        raise_to(tx, tag, continue_at(start, after)?, width).await?
-    } else {
-        (start, row.end)
-    };
-    let segment =
-        stride.segment(start, end).map_err(|error| error.context(format!("leaf_alloc, tag {tag:?}")))?;
-    Ok(Some(Fetched { segment, step: (row.step > 0).then_some(row.step) }))
-}
-
 /// Errors: `segment_unavailable` for two rows of one tag: they are raised together, and ids of one come again from the
 /// other.
-pub(super) fn check_single(tag: &str, rows: u64) -> Result<()> {
+pub(super) fn check_single(tag: &str, rows: usize) -> Result<()> {
     if rows <= 1 {
         return Ok(());
     }
@@ -122,19 +96,20 @@ pub(super) fn check_first(first: i64) -> Result<()> {
     Ok(())
 }
 
-/// Raises the counter above the range, while this transaction's lock still protects it.
-async fn raise_to(tx: &mut Transaction, tag: &str, start: i64, width: i64) -> Result<(i64, i64)> {
-    let end = start.checked_add(width).ok_or_else(|| out_of_ids(tag))?;
-    let raise = "UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ?";
-    tx.execute(raise, &[Value::Int(end), Value::Text(tag)]).await?;
-    Ok((start, end))
-}
-
-async fn allocated(tx: &mut Transaction, tag: &str) -> Result<Allocated> {
-    let select = "SELECT max_id, step FROM leaf_alloc WHERE biz_tag = ?";
-    let row = tx.row(select, &[Value::Text(tag)]).await?;
-    // The UPDATE has found it, and holds its lock.
-    let row =
-        row.ok_or_else(|| Error::new(Code::SegmentUnavailable, format!("the row of {tag:?} has vanished")))?;
-    Ok(Allocated { end: integer(&row, 0)?, step: integer(&row, 1)? })
+async fn locked(tx: &mut Transaction, tag: &str) -> Result<Option<Allocated>> {
+    let Dialect { tag: named, for_update, .. } = tx.dialect();
+    let select = format!("SELECT {named}, max_id, step FROM leaf_alloc WHERE biz_tag = ? {for_update}");
+    let rows = match tx.rows(&select, &[Value::Text(tag)]).await {
+        Ok(rows) => rows,
+        // A name that the column cannot hold has no row.
+        Err(error) if error.code() == Code::InvalidArgument => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    check_single(tag, rows.len())?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    // A collation may have found the row of another tag.
+    Ok(match text(row, 0)? == tag {
+        true => Some(Allocated { first: integer(row, 1)?, step: integer(row, 2)? }),
+        false => None,
+    })
 }

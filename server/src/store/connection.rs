@@ -13,20 +13,25 @@ pub(crate) const ALLOWED: &str = "a path, sqlite:PATH, mysql://USER:PASSWORD@HOS
 /// The address of an SQL store.
 pub(crate) struct Address {
     pub(crate) dialect: &'static Dialect,
-    /// As the driver wants it.
-    pub(crate) url: String,
+    pub(crate) target: Target,
     /// For messages: without a user and a password.
     pub(crate) shown: String,
-    /// The file of SQLite.
-    pub(crate) path: Option<String>,
+}
+
+/// As the driver wants it.
+pub(crate) enum Target {
+    MySql(String),
+    Postgres(String),
+    /// A path.
+    Sqlite(String),
 }
 
 /// Errors: `invalid_argument`.
 pub(crate) fn parse(store: &str) -> Result<Address> {
-    let shown = shown_url(store);
-    let dialect = match store.split_once("://") {
-        Some(("mysql" | "mariadb", _)) => &mysql::DIALECT,
-        Some(("postgres" | "postgresql", _)) => &postgres::DIALECT,
+    let (shown, url) = (shown_url(store), store.to_owned());
+    let (dialect, target) = match store.split_once("://") {
+        Some(("mysql" | "mariadb", _)) => (&mysql::DIALECT, Target::MySql(url)),
+        Some(("postgres" | "postgresql", _)) => (&postgres::DIALECT, Target::Postgres(url)),
         Some(("sqlite", path)) => return file(path),
         Some(_) => return Err(Error::invalid("store", shown, ALLOWED)),
         None => return file(store.strip_prefix("sqlite:").unwrap_or(store)),
@@ -35,7 +40,7 @@ pub(crate) fn parse(store: &str) -> Result<Address> {
         let value = format!("{shown}, whose password is not encoded");
         return Err(Error::invalid("store", value, &format!("{ALLOWED}; {ENCODED}")));
     }
-    Ok(Address { dialect, url: store.to_owned(), shown, path: None })
+    Ok(Address { dialect, target, shown })
 }
 
 /// The file is made if it is missing.
@@ -44,13 +49,8 @@ fn file(path: &str) -> Result<Address> {
     if path.is_empty() || path.contains(['\0', '?', '#']) || path.starts_with(":memory:") {
         return Err(Error::invalid("store", format!("{shown:?}"), ALLOWED));
     }
-    let escaped = path.replace('%', "%25").replace(' ', "%20");
-    Ok(Address {
-        dialect: &sqlite::DIALECT,
-        url: format!("sqlite:{escaped}?mode=rwc"),
-        shown: format!("sqlite:{shown}"),
-        path: Some(path.to_owned()),
-    })
+    let target = Target::Sqlite(path.to_owned());
+    Ok(Address { dialect: &sqlite::DIALECT, target, shown: format!("sqlite:{shown}") })
 }
 
 #[cfg(test)]
@@ -67,7 +67,7 @@ mod tests {
         ] {
             assert_eq!(parse(store).map(|address| address.shown), Ok(shown.to_owned()));
         }
-        let error = parse("oracle://leaf:s3cret@db/leaf").map(|address| address.url).unwrap_err();
+        let error = parse("oracle://leaf:s3cret@db/leaf").map(|address| address.shown).unwrap_err();
         assert!(!error.to_string().contains("s3cret") && error.to_string().contains("oracle://…@db/leaf"));
     }
 
@@ -80,7 +80,7 @@ mod tests {
             ("mysql://leaf:s3#cret@db/leaf", "store is mysql://…, whose password"),
             ("postgres://db/leaf?password=s3@cret", "store is postgres://…, whose password"),
         ] {
-            let error = parse(store).map(|address| address.url).unwrap_err();
+            let error = parse(store).map(|address| address.shown).unwrap_err();
             let text = error.message();
             assert!(text.starts_with(shown) && text.contains("/ as %2F") && !text.contains("cret"), "{text}");
         }
@@ -88,16 +88,16 @@ mod tests {
     }
 
     #[test]
-    fn anything_without_a_scheme_is_a_file() {
-        for (store, url) in [
-            ("ids.db", "sqlite:ids.db?mode=rwc"),
-            ("sqlite:///var/lib/ids.db", "sqlite:/var/lib/ids.db?mode=rwc"),
-            ("sqlite:a b%.db", "sqlite:a%20b%25.db?mode=rwc"),
+    fn a_plain_path_is_a_file() {
+        for (store, path) in [
+            ("ids.db", "ids.db"),
+            ("sqlite:///var/lib/ids.db", "/var/lib/ids.db"),
+            ("sqlite:a b%.db", "a b%.db"),
+            ("/var/lib/ids-1_2~.db", "/var/lib/ids-1_2~.db"),
         ] {
-            assert_eq!(
-                parse(store).map(|address| (address.dialect.name, address.url)),
-                Ok(("SQLite", url.to_owned()))
-            );
+            let address = parse(store).unwrap();
+            assert!(matches!(address.target, Target::Sqlite(found) if found == path), "{store}");
+            assert_eq!((address.dialect.name, address.shown), ("SQLite", format!("sqlite:{path}")));
         }
         for wrong in ["", "sqlite::memory:", "a?mode=memory"] {
             assert!(parse(wrong).is_err(), "{wrong}");

@@ -78,6 +78,15 @@ impl Store {
         Ok(tables)
     }
 
+    /// Whether a pooler shares connections between transactions, as far as it can be seen. Errors: `invalid_argument` for
+    /// one behind which transactions do not hold.
+    pub(crate) async fn is_pooled(&self) -> Result<bool> {
+        match self {
+            Store::Sql(sql) => sql.is_pooled().await,
+            Store::Etcd(_) => Ok(false),
+        }
+    }
+
     /// The clock that judges leases, Unix milliseconds. It is also how a server sees whether the store answers.
     pub(crate) async fn now_ms(&self) -> Result<i64> {
         match self {

@@ -4,24 +4,16 @@ use super::dialect::Dialect;
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "MySQL",
-    most_connections: u32::MAX,
-    session: &[
-        "SET SESSION innodb_lock_wait_timeout = 5",
-        // Otherwise a counter that does not fit its column is stored as the largest that does, again and again.
-        "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')",
-    ],
-    begin: "START TRANSACTION",
+    begin: "START TRANSACTION READ WRITE",
     for_update: "FOR UPDATE",
-    numbered: false,
-    now_ms: "CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000 AS SIGNED)",
+    text: ("_utf8mb4 x'", "'"),
+    // UNIX_TIMESTAMP would go by the time zone of the session, where an hour of autumn comes twice.
+    now_ms: "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000",
     touch: "",
     within_a_day: "update_time > NOW() - INTERVAL 1 DAY",
-    binary: "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
     tag: "CAST(biz_tag AS CHAR)",
-    column: "SELECT COUNT(*) FROM information_schema.columns
-        WHERE table_schema = DATABASE() AND table_name = ? AND column_name = ?",
-    // Another engine may have no transactions.
-    table_options: "ENGINE = InnoDB",
+    // Another engine may have no transactions, and by another collation two names may be one.
+    table_options: "ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
     leaf_alloc: "CREATE TABLE IF NOT EXISTS leaf_alloc (
         biz_tag varchar(128) NOT NULL DEFAULT '',
         max_id bigint NOT NULL DEFAULT 1,
@@ -29,13 +21,18 @@ pub(super) static DIALECT: Dialect = Dialect {
         description varchar(256) DEFAULT NULL,
         update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
         PRIMARY KEY (biz_tag)
-    ) ENGINE = InnoDB",
+    ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+    columns: "SELECT column_name, column_type FROM information_schema.columns
+        WHERE table_schema = DATABASE() AND table_name = ?",
+    largest,
     untransacted: Some(
         "SELECT CAST(CONCAT(t.table_name, ' is ', t.engine) AS CHAR) FROM information_schema.tables t
          JOIN information_schema.engines e ON e.engine = t.engine
          WHERE t.table_schema = DATABASE() AND t.table_name IN ('leaf_alloc', 'leafid_space', 'leafid_worker')
          AND e.transactions <> 'YES' ORDER BY 1",
     ),
+    // A proxy may answer CONNECTION_ID() by itself.
+    backend: None,
     insert_new: ("INSERT IGNORE INTO", ""),
     durable: &[
         (
@@ -50,3 +47,40 @@ pub(super) static DIALECT: Dialect = Dialect {
         ),
     ],
 };
+
+/// Without its strict mode MySQL stores the largest number that the column can hold for each that is larger.
+fn largest(column_type: &str) -> Option<i64> {
+    let column_type = column_type.to_ascii_lowercase();
+    let bits = match column_type.split(['(', ' ']).next()? {
+        "bigint" => 64,
+        "int" => 32,
+        "mediumint" => 24,
+        "smallint" => 16,
+        "tinyint" => 8,
+        _ => return None,
+    };
+    let bits = if column_type.contains("unsigned") { 63.min(bits) } else { bits - 1 };
+    // At most 63 bits.
+    Some((u64::MAX >> (64 - bits)) as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::largest;
+
+    #[test]
+    fn the_largest_number_of_a_column_is_known() {
+        for (column_type, number) in [
+            ("bigint(20)", Some(i64::MAX)),
+            ("bigint unsigned", Some(i64::MAX)),
+            ("int(11)", Some(2_147_483_647)),
+            ("INT unsigned", Some(4_294_967_295)),
+            ("mediumint(9)", Some(8_388_607)),
+            ("tinyint(3) unsigned", Some(255)),
+            ("decimal(5,0)", None),
+            ("double", None),
+        ] {
+            assert_eq!(largest(column_type), number, "{column_type}");
+        }
+    }
+}

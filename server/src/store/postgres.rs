@@ -4,19 +4,16 @@ use super::dialect::Dialect;
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "PostgreSQL",
-    most_connections: u32::MAX,
-    session: &["SET lock_timeout = 5000", "SET idle_in_transaction_session_timeout = 10000"],
-    // The second of two waits for the row, and then reads what the first one stored.
-    begin: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+    // The second of two waits for the row, and then reads what the first one stored. A pooler gives the session to other
+    // programs, so the limits hold for this transaction alone.
+    begin: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 5000; \
+            SET LOCAL idle_in_transaction_session_timeout = 10000",
     for_update: "FOR UPDATE",
-    numbered: true,
+    text: ("convert_from(decode('", "', 'hex'), 'UTF8')"),
     now_ms: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
     touch: ", update_time = CURRENT_TIMESTAMP",
     within_a_day: "update_time > LOCALTIMESTAMP - INTERVAL '1 day'",
-    binary: "",
     tag: "CAST(biz_tag AS text)",
-    column: "SELECT COUNT(*) FROM pg_attribute
-        WHERE attrelid = to_regclass(?) AND attname = ? AND NOT attisdropped",
     table_options: "",
     leaf_alloc: "CREATE TABLE IF NOT EXISTS leaf_alloc (
         biz_tag varchar(128) NOT NULL PRIMARY KEY,
@@ -25,7 +22,11 @@ pub(super) static DIALECT: Dialect = Dialect {
         description varchar(256) DEFAULT NULL,
         update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP
     )",
+    columns: "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
+        WHERE attrelid = to_regclass(?) AND attnum > 0 AND NOT attisdropped",
+    largest: |_| Some(i64::MAX),
     untransacted: None,
+    backend: Some("SELECT pg_backend_pid()"),
     insert_new: ("INSERT INTO", "ON CONFLICT DO NOTHING"),
     durable: &[
         (

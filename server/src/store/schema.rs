@@ -4,10 +4,10 @@ use super::dialect::Dialect;
 
 /// The statements that make the tables.
 pub(super) fn lease_tables(dialect: &Dialect) -> [(&'static str, String); 2] {
-    let (binary, options) = (dialect.binary, dialect.table_options);
+    let options = dialect.table_options;
     let space = format!(
         "CREATE TABLE IF NOT EXISTS leafid_space (
-            name varchar(64) {binary} NOT NULL,
+            name varchar(64) NOT NULL,
             floor_ms bigint NOT NULL,
             latest_ms bigint NOT NULL,
             longest_ms bigint NOT NULL,
@@ -17,7 +17,7 @@ pub(super) fn lease_tables(dialect: &Dialect) -> [(&'static str, String); 2] {
     );
     let worker = format!(
         "CREATE TABLE IF NOT EXISTS leafid_worker (
-            name varchar(64) {binary} NOT NULL,
+            name varchar(64) NOT NULL,
             worker_id bigint NOT NULL,
             begins_ms bigint NOT NULL,
             until_ms bigint NOT NULL,

@@ -12,11 +12,11 @@ const TABLE: &str = "leafid_settings";
 /// Stores those that are missing, or all of them to `change` them. Returns what is stored.
 pub(super) async fn agree(sql: &Sql, own: Settings, change: bool) -> Result<Settings> {
     if !sql.has(TABLE).await? {
-        let (binary, options) = (sql.dialect().binary, sql.dialect().table_options);
+        let options = sql.dialect().table_options;
         let create = format!(
             "CREATE TABLE IF NOT EXISTS {TABLE} (
-                name varchar(64) {binary} NOT NULL,
-                value varchar(255) {binary} NOT NULL,
+                name varchar(64) NOT NULL,
+                value varchar(255) NOT NULL,
                 PRIMARY KEY (name)
             ) {options}"
         );

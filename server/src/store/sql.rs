@@ -1,64 +1,55 @@
 //! The connections to the store.
 
-use super::connection::{self, Address};
+use super::connection::{self, Address, Target};
 use super::dialect::Dialect;
+use super::driver::Pool;
 use super::schema;
 use super::sqlite_file::SqliteFile;
 use super::stride::Stride;
 use super::transaction::{Transaction, Value, Work, failed, is_failure, text};
 use crate::clock::FilteredClock;
 use leafid_core::{Code, Error, Result};
-use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::{AnyPool, Executor};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::time::timeout;
+
+const POOLERS: &str = "one that keeps a transaction on a connection: pool_mode = transaction or session";
 
 /// A pool of connections. Cloning shares it.
 #[derive(Clone)]
 pub(crate) struct Sql {
-    pool: AnyPool,
+    pool: Pool,
     dialect: &'static Dialect,
     limit: Duration,
     shown: String,
     /// That of SQLite.
     file: Option<Arc<SqliteFile>>,
     stride: Stride,
-    /// Whether `leaf_alloc` has the column: a table that was made by hand may lack it.
-    has_update_time: Arc<AtomicBool>,
+    counters: Arc<OnceLock<Counters>>,
     /// That of the database.
     clock: Arc<FilteredClock>,
+}
+
+/// What is known of `leaf_alloc` once the tables were made.
+struct Counters {
+    /// The largest number that `max_id` can hold.
+    largest: i64,
+    /// A table that was made by hand may lack the column.
+    has_update_time: bool,
 }
 
 impl Sql {
     /// Prepares a pool. No connection is made yet. Errors: `invalid_argument`.
     pub(crate) fn new(url: &str, connections: u32, limit: Duration, stride: Stride) -> Result<Sql> {
-        sqlx::any::install_default_drivers();
-        let Address { dialect, url, shown, path } = connection::parse(url)?;
-        let file = path.as_deref().map(SqliteFile::new).transpose()?.map(Arc::new);
-        let options: AnyConnectOptions = url
-            .parse()
+        let Address { dialect, target, shown } = connection::parse(url)?;
+        let file = match &target {
+            Target::Sqlite(path) => Some(Arc::new(SqliteFile::new(path)?)),
+            _ => None,
+        };
+        let pool = Pool::new(&target, connections, limit)
             .map_err(|error| Error::invalid("store", format!("{shown}: {error}"), connection::ALLOWED))?;
-        let mut pool = AnyPoolOptions::new();
-        if file.is_some() {
-            // A later connection would open what is at the path by then.
-            pool = pool.max_lifetime(None).idle_timeout(None);
-        }
-        let pool = pool
-            .max_connections(connections.min(dialect.most_connections))
-            .acquire_timeout(limit)
-            .after_connect(move |connection, _| {
-                Box::pin(async move {
-                    for statement in dialect.session {
-                        connection.execute(*statement).await?;
-                    }
-                    Ok(())
-                })
-            })
-            .connect_lazy_with(options);
         let clock = Arc::new(FilteredClock::new("the store"));
-        Ok(Sql { pool, dialect, limit, shown, file, stride, has_update_time: Arc::default(), clock })
+        Ok(Sql { pool, dialect, limit, shown, file, stride, counters: Arc::default(), clock })
     }
 
     /// The store's address, without a password.
@@ -114,8 +105,15 @@ impl Sql {
             }
         }
         self.check_tables().await?;
-        let has_update_time = self.has_column("leaf_alloc", "update_time").await?;
-        self.has_update_time.store(has_update_time, Relaxed);
+        let columns = self.columns("leaf_alloc").await?;
+        let largest = match columns.iter().find(|(name, _)| name == "max_id") {
+            Some((_, column_type)) => (self.dialect.largest)(column_type).ok_or_else(|| {
+                Error::invalid("store", format!("a leaf_alloc whose max_id is {column_type}"), "bigint")
+            })?,
+            None => return Err(Error::invalid("store", "a leaf_alloc without max_id", "Leaf's table")),
+        };
+        let has_update_time = columns.iter().any(|(name, _)| name == "update_time");
+        let _ = self.counters.set(Counters { largest, has_update_time });
         Ok(())
     }
 
@@ -133,25 +131,68 @@ impl Sql {
 
     /// Whether rows of `leaf_alloc` say when they were changed.
     pub(super) fn has_update_time(&self) -> bool {
-        self.has_update_time.load(Relaxed)
+        self.counters.get().is_some_and(|counters| counters.has_update_time)
     }
 
-    /// Whether a table is there. Errors: the store does not answer, which says nothing of the table.
+    /// The largest number that a counter can hold.
+    pub(super) fn largest(&self) -> i64 {
+        self.counters.get().map_or(0, |counters| counters.largest)
+    }
+
+    /// Whether a table is there. Errors: the database does not say.
     pub(crate) async fn has(&self, table: &'static str) -> Result<bool> {
-        let key = match table {
-            "leaf_alloc" => "biz_tag",
-            "tiny_id_token" => "token",
-            _ => "name",
-        };
-        self.has_column(table, key).await
+        Ok(!self.columns(table).await?.is_empty())
     }
 
-    async fn has_column(&self, table: &'static str, column: &'static str) -> Result<bool> {
-        let query = self.dialect.column;
-        let values = [Value::Text(table), Value::Text(column)];
-        let found =
-            self.transaction(move |tx| Box::pin(async move { tx.number(query, &values).await })).await?;
-        Ok(found > 0)
+    async fn has_column(&self, table: &'static str, column: &str) -> Result<bool> {
+        Ok(self.columns(table).await?.iter().any(|(name, _)| name == column))
+    }
+
+    /// Name and type of each column of a table; none if there is no such table.
+    async fn columns(&self, table: &'static str) -> Result<Vec<(String, String)>> {
+        let query = self.dialect.columns;
+        let rows = self
+            .transaction(move |tx| Box::pin(async move { tx.rows(query, &[Value::Text(table)]).await }))
+            .await?;
+        rows.iter().map(|row| Ok((text(row, 0)?, text(row, 1)?))).collect()
+    }
+
+    /// Whether a pooler shares connections between transactions, as far as it can be seen. Errors: `invalid_argument` for
+    /// one that does not keep a transaction on one connection.
+    pub(crate) async fn is_pooled(&self) -> Result<bool> {
+        if self.dialect.backend.is_none() {
+            return Ok(false);
+        }
+        let store = self.clone();
+        let task = tokio::spawn(async move {
+            let mut first = store.begin().await?;
+            let mut found = vec![store.backend(&mut first).await?];
+            // While there are two connections, a pooler that is idle has one backend for both.
+            let is_shared = match store.pool.most_connections() {
+                0 | 1 => false,
+                _ => found.contains(&store.backend(&mut store.begin().await?).await?),
+            };
+            found.push(store.backend(&mut first).await?);
+            Ok(is_shared || found.first() != found.last())
+        });
+        joined(task.await).map_err(|error| match error.message().contains("statement pooling mode") {
+            true => Error::invalid("store", error.message(), POOLERS),
+            false => error,
+        })
+    }
+
+    /// What serves a transaction on this connection.
+    async fn backend(&self, tx: &mut Transaction) -> Result<i64> {
+        let query = self.dialect.backend.unwrap_or_default();
+        let numbers = self.within(tx, move |tx| {
+            Box::pin(async move { Ok((tx.number(query, &[]).await?, tx.number(query, &[]).await?)) })
+        });
+        match numbers.await? {
+            (one, other) if one == other => Ok(one),
+            _ => {
+                Err(Error::invalid("store", "a pooler that spreads a transaction over connections", POOLERS))
+            }
+        }
     }
 
     /// The database's clock, Unix milliseconds. It is also how a server sees whether the store answers.
@@ -182,15 +223,15 @@ impl Sql {
         F: for<'c> FnOnce(&'c mut Transaction) -> Work<'c, T> + Send + 'static,
     {
         let store = self.clone();
-        let task = tokio::spawn(async move { store.run(work).await });
-        task.await
-            .unwrap_or_else(|error| Err(Error::new(Code::Internal, format!("a transaction ended: {error}"))))
+        let task = tokio::spawn(async move {
+            let mut tx = store.begin().await?;
+            store.within(&mut tx, work).await
+        });
+        joined(task.await)
     }
 
-    async fn run<T, F>(&self, work: F) -> Result<T>
-    where
-        F: for<'c> FnOnce(&'c mut Transaction) -> Work<'c, T>,
-    {
+    /// A connection for transactions.
+    async fn begin(&self) -> Result<Transaction> {
         self.file.as_ref().map_or(Ok(()), |file| file.check_before())?;
         let connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
         let mut tx = Transaction::new(connection, self.dialect, self.clock.clone());
@@ -199,6 +240,13 @@ impl Sql {
             tx.close();
             return Err(error);
         }
+        Ok(tx)
+    }
+
+    async fn within<T, F>(&self, tx: &mut Transaction, work: F) -> Result<T>
+    where
+        F: for<'c> FnOnce(&'c mut Transaction) -> Work<'c, T>,
+    {
         let done = match timeout(self.limit, tx.run(work)).await {
             Ok(done) => done,
             Err(_) => Err(Error::new(
@@ -223,5 +271,22 @@ impl Sql {
     /// Closes the connections that are idle, and waits for the others.
     pub(crate) async fn close(&self) {
         self.pool.close().await;
+    }
+}
+
+fn joined<T>(ended: std::result::Result<Result<T>, tokio::task::JoinError>) -> Result<T> {
+    ended.unwrap_or_else(|error| Err(Error::new(Code::Internal, format!("a transaction ended: {error}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_database_that_does_not_answer_has_not_said_that_a_table_is_missing() -> Result<()> {
+        let store =
+            Sql::new("postgres://leaf@127.0.0.1:1/leaf", 2, Duration::from_millis(50), Stride::new(1, 0)?)?;
+        assert_eq!(store.has("tiny_id_token").await.unwrap_err().code(), Code::SegmentUnavailable);
+        Ok(())
     }
 }

@@ -20,11 +20,6 @@ impl Stride {
         Ok(Stride { stride: stride.into(), remainder: remainder.into() })
     }
 
-    /// How many numbers of a counter are between two ids.
-    pub(super) fn stride(self) -> i64 {
-        self.stride
-    }
-
     /// How much `step` ids of a tag take of its counter. Errors: `source_invalid`.
     pub(super) fn width(self, step: i64, tag: &str) -> Result<i64> {
         step.checked_mul(self.stride).ok_or_else(|| out_of_ids(tag))
@@ -41,7 +36,7 @@ impl Stride {
 pub(super) fn out_of_ids(tag: &str) -> Error {
     Error::new(
         Code::SourceInvalid,
-        format!("the counter of {tag:?} is at the end of 63 bits; use another tag"),
+        format!("the counter of {tag:?} is at the end of 63 bits, or of its column; use another tag"),
     )
 }
 

@@ -1,11 +1,12 @@
 //! The rows of `leaf_alloc` as an administrator sees and changes them.
 
 use super::alloc::{check_first, check_jump, check_single};
+use super::dialect::Dialect;
+use super::driver::Row;
 use super::sql::Sql;
 use super::tag_name::check_found;
 use super::transaction::{Transaction, Value, integer, text};
 use leafid_core::{Code, Error, Result};
-use sqlx::any::AnyRow;
 
 // A text of each type and database, and none of NULL.
 const COLUMNS: &str = "max_id, step, COALESCE(description, ''), CONCAT(update_time, '')";
@@ -54,9 +55,10 @@ async fn set(tx: &mut Transaction, tag: &str, change: &TagChange) -> Result<(Tag
         let set = "UPDATE leaf_alloc SET description = ? WHERE biz_tag = ?";
         tx.execute(set, &[Value::Text(description), Value::Text(tag)]).await?;
     }
-    let select = format!("SELECT {}, {COLUMNS} FROM leaf_alloc WHERE biz_tag = ?", tx.dialect().tag);
+    let Dialect { tag: named, for_update, .. } = tx.dialect();
+    let select = format!("SELECT {named}, {COLUMNS} FROM leaf_alloc WHERE biz_tag = ? {for_update}");
     let rows = tx.rows(&select, &[Value::Text(tag)]).await?;
-    check_single(tag, rows.len() as u64)?;
+    check_single(tag, rows.len())?;
     let row = rows
         .first()
         .ok_or_else(|| Error::new(Code::SegmentUnavailable, format!("the row of {tag:?} has vanished")))?;
@@ -111,7 +113,7 @@ pub(crate) async fn tinyid_tokens(sql: &Sql) -> Result<Vec<(String, String)>> {
     rows.iter().map(|row| Ok((text(row, 0)?, text(row, 1)?))).collect()
 }
 
-fn tag_row(row: &AnyRow) -> Result<TagRow> {
+fn tag_row(row: &Row) -> Result<TagRow> {
     Ok(TagRow {
         tag: text(row, 0)?,
         max_id: integer(row, 1)?,

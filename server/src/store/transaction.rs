@@ -1,15 +1,11 @@
 //! A transaction on one connection.
 
 use super::dialect::Dialect;
+use super::driver::{Connection, Row};
 use crate::clock::FilteredClock;
 use leafid_core::{Code, Error, Result};
-use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::error::DatabaseError;
 use sqlx::mysql::MySqlDatabaseError;
-use sqlx::pool::PoolConnection;
-use sqlx::query::Query;
-use sqlx::{Any, Executor, Row};
-use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,14 +22,14 @@ pub(crate) enum Value<'v> {
 /// A transaction. Statements have `?` for each parameter.
 pub(crate) struct Transaction {
     /// Empty once it was closed.
-    connection: Option<PoolConnection<Any>>,
+    connection: Option<Connection>,
     dialect: &'static Dialect,
     clock: Arc<FilteredClock>,
 }
 
 impl Transaction {
     pub(super) fn new(
-        connection: PoolConnection<Any>,
+        connection: Connection,
         dialect: &'static Dialect,
         clock: Arc<FilteredClock>,
     ) -> Transaction {
@@ -57,7 +53,9 @@ impl Transaction {
 
     /// Ends the connection, and with it what was not committed.
     pub(super) fn close(&mut self) {
-        drop(self.connection.take().map(PoolConnection::detach));
+        if let Some(connection) = self.connection.take() {
+            connection.end();
+        }
     }
 
     pub(crate) fn dialect(&self) -> &'static Dialect {
@@ -66,18 +64,28 @@ impl Transaction {
 
     /// Returns the number of rows that matched.
     pub(crate) async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
-        let sql = self.sql(sql);
-        let done = self.connection()?.execute(query(&sql, values)).await.map_err(failed)?;
-        Ok(done.rows_affected())
+        let sql = statement(sql, values, self.dialect);
+        self.connection()?.execute(&sql).await.map_err(failed)
     }
 
-    pub(crate) async fn rows(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<AnyRow>> {
-        let sql = self.sql(sql);
-        self.connection()?.fetch_all(query(&sql, values)).await.map_err(failed)
+    /// Changes the one row that is still as it was read. Errors: `segment_unavailable` if it is not: then the rows were not
+    /// read where they are changed, or without a lock.
+    pub(super) async fn change_one(&mut self, sql: &str, values: &[Value<'_>]) -> Result<()> {
+        if self.execute(sql, values).await? == 1 {
+            return Ok(());
+        }
+        let message = "a row was not as it had been read in the same transaction, so nothing was taken: see that no proxy \
+                       sends SELECT to another database than UPDATE";
+        Err(Error::new(Code::SegmentUnavailable, message.to_owned()))
+    }
+
+    pub(crate) async fn rows(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
+        let sql = statement(sql, values, self.dialect);
+        self.connection()?.rows(&sql).await.map_err(failed)
     }
 
     /// The first row, if there is one.
-    pub(crate) async fn row(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Option<AnyRow>> {
+    pub(crate) async fn row(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Option<Row>> {
         Ok(self.rows(sql, values).await?.into_iter().next())
     }
 
@@ -96,47 +104,58 @@ impl Transaction {
     /// The database's clock, after the filter.
     pub(crate) async fn now_ms(&mut self) -> Result<i64> {
         let query = format!("SELECT {}", self.dialect.now_ms);
-        let read_ms = self.number(&query, &[]).await?;
+        self.filtered_ms(&query, &[]).await
+    }
+
+    /// The clock that a statement reads, after the filter.
+    pub(super) async fn filtered_ms(&mut self, sql: &str, values: &[Value<'_>]) -> Result<i64> {
+        let read_ms = self.number(sql, values).await?;
         Ok(self.clock.filtered_ms(read_ms))
     }
 
     async fn command(&mut self, sql: &'static str) -> Result<()> {
-        self.connection()?.execute(sql).await.map_err(failed)?;
-        Ok(())
+        self.connection()?.execute(sql).await.map(drop).map_err(failed)
     }
 
-    fn connection(&mut self) -> Result<&mut PoolConnection<Any>> {
+    fn connection(&mut self) -> Result<&mut Connection> {
         self.connection.as_mut().ok_or_else(|| failed(sqlx::Error::PoolClosed))
     }
-
-    /// The text as this database wants it.
-    fn sql<'s>(&self, sql: &'s str) -> Cow<'s, str> {
-        if self.dialect.numbered { Cow::Owned(numbered(sql)) } else { Cow::Borrowed(sql) }
-    }
 }
 
-/// Every text is of this program; what came from outside is in `values`.
-fn query<'q>(sql: &'q str, values: &[Value<'_>]) -> Query<'q, Any, AnyArguments<'q>> {
-    values.iter().fold(sqlx::query(sql), |query, value| match value {
-        Value::Int(number) => query.bind(*number),
-        Value::Text(text) => query.bind((*text).to_owned()),
-    })
-}
-
-/// Replaces each `?` by `$1`, `$2` and so on.
-fn numbered(sql: &str) -> String {
+/// Puts the values for each `?`. What came from outside is there as hexadecimal digits, whatever it holds.
+fn statement(sql: &str, values: &[Value<'_>], dialect: &Dialect) -> String {
     let mut parts = sql.split('?');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.zip(1..).fold(first, |text, (part, number): (_, u32)| format!("{text}${number}{part}"))
+    let mut statement = parts.next().unwrap_or_default().to_owned();
+    for (part, value) in parts.zip(values) {
+        match value {
+            Value::Int(number) => statement += &number.to_string(),
+            Value::Text(text) => {
+                statement += dialect.text.0;
+                text.bytes().for_each(|byte| statement += &format!("{byte:02x}"));
+                statement += dialect.text.1;
+            }
+        }
+        statement += part;
+    }
+    statement
 }
 
 /// A column that holds an integer. Errors: one that holds anything else, such as a sum that has left the integers.
-pub(crate) fn integer(row: &AnyRow, column: usize) -> Result<i64> {
-    row.try_get(column).map_err(failed)
+pub(crate) fn integer(row: &Row, column: usize) -> Result<i64> {
+    let found = text(row, column)?;
+    let wrong = |_| {
+        Error::new(
+            Code::SegmentUnavailable,
+            format!("the database failed: {found:?} is no integer of 64 bits"),
+        )
+    };
+    found.parse().map_err(wrong)
 }
 
-pub(crate) fn text(row: &AnyRow, column: usize) -> Result<String> {
-    row.try_get(column).map_err(failed)
+pub(crate) fn text(row: &Row, column: usize) -> Result<String> {
+    row.text(column).map(ToOwned::to_owned).ok_or_else(|| {
+        Error::new(Code::SegmentUnavailable, format!("the database failed: column {} is NULL", column + 1))
+    })
 }
 
 /// Whether the database failed, and not what was asked of it.
@@ -172,11 +191,22 @@ fn lacks_characters(error: &dyn DatabaseError) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::numbered;
+    use super::super::{mysql, postgres, sqlite};
+    use super::{Value, statement};
 
     #[test]
-    fn parameters_are_numbered_in_their_order() {
-        assert_eq!(numbered("a = ? AND b = ?"), "a = $1 AND b = $2");
-        assert_eq!((numbered("?"), numbered("none")), ("$1".to_owned(), "none".to_owned()));
+    fn a_text_is_hexadecimal_digits_whatever_it_holds() {
+        let values = [Value::Int(-7), Value::Text("it's ä?")];
+        for (dialect, expected) in [
+            (&mysql::DIALECT, "a = -7 AND b = _utf8mb4 x'6974277320c3a43f' AND c"),
+            (
+                &postgres::DIALECT,
+                "a = -7 AND b = convert_from(decode('6974277320c3a43f', 'hex'), 'UTF8') AND c",
+            ),
+            (&sqlite::DIALECT, "a = -7 AND b = CAST(x'6974277320c3a43f' AS TEXT) AND c"),
+        ] {
+            assert_eq!(statement("a = ? AND b = ? AND c", &values, dialect), expected);
+        }
+        assert_eq!(statement("none", &[], &sqlite::DIALECT), "none");
     }
 }

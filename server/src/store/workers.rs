@@ -59,15 +59,15 @@ pub(super) async fn change<T: Send + 'static>(
                 let store_ms = table.now_ms().await?;
                 let workers = table.workers(only).await?;
                 let (value, writes) = step(&space, &workers, store_ms)?;
+                if let Some(space) = writes.space {
+                    table.put_space(&space).await?;
+                }
                 if writes.voids_tokens {
                     table.void_tokens().await?;
                 }
                 if let Some(worker) = writes.worker {
                     let is_new = workers.iter().all(|known| known.worker_id != worker.worker_id);
                     table.put(&worker, is_new).await?;
-                }
-                if let Some(space) = writes.space {
-                    table.put_space(&space).await?;
                 }
                 Ok(Tried::Done(value))
             })

@@ -1,6 +1,7 @@
 //! The tables of worker ids: `leafid_space` has one row for each name, whose lock orders all that happens to its ids, and
 //! `leafid_worker` one row for each id that was ever granted.
 
+use super::dialect::Dialect;
 use super::sql::Sql;
 use super::transaction::{Transaction, Value, integer, text};
 use crate::lease_rules::{Pool, Space, Worker};
@@ -15,6 +16,8 @@ const WORKER: &str =
 pub(crate) struct WorkersTable<'t> {
     tx: &'t mut Transaction,
     name: &'t str,
+    /// That of the row which was locked.
+    revision: i64,
 }
 
 impl<'t> WorkersTable<'t> {
@@ -32,12 +35,14 @@ impl<'t> WorkersTable<'t> {
             longest_ms: integer(&row, 2)?,
             revision: integer(&row, 3)?,
         };
-        Ok(Some((WorkersTable { tx, name }, space)))
+        Ok(Some((WorkersTable { tx, name, revision: space.revision }, space)))
     }
 
-    /// The database's clock, read while the lock is held.
+    /// The clock of the database that has the lock, read while it is held.
     pub(crate) async fn now_ms(&mut self) -> Result<i64> {
-        self.tx.now_ms().await
+        let Dialect { now_ms, for_update, .. } = self.tx.dialect();
+        let select = format!("SELECT {now_ms} FROM leafid_space WHERE name = ? {for_update}");
+        self.tx.filtered_ms(&select, &[Value::Text(self.name)]).await
     }
 
     /// The rows, by worker id; with `only` the one of this id. It is a locking read: a snapshot may be older than the
@@ -90,21 +95,22 @@ impl<'t> WorkersTable<'t> {
             Value::Text(self.name),
             Value::Int(worker.worker_id),
         ];
-        self.tx.execute(put, &values).await?;
-        Ok(())
+        self.tx.change_one(put, &values).await
     }
 
+    /// To be called before any other row is changed: of two that decided by one revision, the second is refused.
     pub(crate) async fn put_space(&mut self, space: &Space) -> Result<()> {
-        let put = "UPDATE leafid_space SET floor_ms = ?, latest_ms = ?, longest_ms = ?, revision = ? WHERE name = ?";
+        let put = "UPDATE leafid_space SET floor_ms = ?, latest_ms = ?, longest_ms = ?, revision = ? \
+                   WHERE name = ? AND revision = ?";
         let values = [
             Value::Int(space.floor_ms),
             Value::Int(space.latest_ms),
             Value::Int(space.longest_ms),
             Value::Int(space.revision),
             Value::Text(self.name),
+            Value::Int(self.revision),
         ];
-        self.tx.execute(put, &values).await?;
-        Ok(())
+        self.tx.change_one(put, &values).await
     }
 
     /// Ends all tokens: no holder may renew.
