@@ -167,6 +167,21 @@ def test_an_sqlite_file_that_is_replaced_gives_nothing_more(file):
         check_unique(found, 20)
 
 
+@pytest.mark.parametrize("ends", [["-wal"], ["-shm"], ["-wal", "-shm"]])
+def test_an_sqlite_file_that_loses_its_log_gives_nothing_more(file, ends):
+    """A server that starts then makes a log of its own, and neither sees what the other one commits."""
+    make_tag(file.url, "order", step=10)
+    with Server(file.url, "--timeout-ms", "300", "--no-snowflake") as server:
+        client = server.client()
+        assert client.range("order", 10) == (1, 11)
+        for end in ends:
+            (file.folder / f"ids.db{end}").unlink()
+        for _ in range(3):
+            status, answer = client.post("/api/segment/range/order?nonce=1")
+            assert status == 503 and f"ids.db{ends[0]}" in answer["message"], answer
+            assert "was deleted, moved or replaced" in answer["message"]
+
+
 def test_a_connection_to_another_file_is_not_used_once_the_right_one_is_back(file):
     """The first connection ends by a failure, so the next one is made while another file is at the path."""
     make_tag(file.url, "order", step=10)

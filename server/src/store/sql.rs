@@ -237,7 +237,7 @@ impl Sql {
         let mut tx = Transaction::new(connection, self.dialect, self.clock.clone());
         if let Err(error) = self.file.as_ref().map_or(Ok(()), |file| file.check()) {
             // It may have opened another file just now, and would be used once the right one is back.
-            tx.close();
+            self.end(&mut tx);
             return Err(error);
         }
         Ok(tx)
@@ -254,14 +254,23 @@ impl Sql {
                 format!("the transaction did not end within {} ms", self.limit.as_millis()),
             )),
         };
-        match done {
+        // What was committed to a file that is gone is known to nobody else.
+        let check = |done| self.file.as_ref().map_or(Ok(()), |file| file.check_after()).map(|()| done);
+        match done.and_then(check) {
             Err(error) if is_failure(&error) => {
                 // Nobody knows what this connection would answer to the next request.
-                tx.close();
+                self.end(tx);
                 Err(error.context(&self.shown))
             }
             done => done,
         }
+    }
+
+    fn end(&self, tx: &mut Transaction) {
+        if let Some(file) = &self.file {
+            file.closes();
+        }
+        tx.close();
     }
 
     fn failed(&self, error: sqlx::Error) -> Error {

@@ -3,6 +3,7 @@
 
 use leafid_core::options::shown_url;
 use leafid_core::{Code, Error, Result};
+use parking_lot::Mutex;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -18,6 +19,15 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 pub(super) struct SqliteFile {
     path: PathBuf,
     first: OnceLock<(u64, u64)>,
+    log: Mutex<Log>,
+}
+
+/// The two files beside it that hold what was committed last, and its locks.
+enum Log {
+    /// Of no connection yet.
+    Unknown,
+    Known([(u64, u64); 2]),
+    Lost,
 }
 
 impl SqliteFile {
@@ -39,7 +49,7 @@ impl SqliteFile {
                 return wrong("is mounted as a file, and others see other commits: mount its folder");
             }
         }
-        Ok(SqliteFile { path, first: OnceLock::new() })
+        Ok(SqliteFile { path, first: OnceLock::new(), log: Mutex::new(Log::Unknown) })
     }
 
     /// To be called before a connection is made: one to another file would take part in that file's log. Errors: as
@@ -48,19 +58,64 @@ impl SqliteFile {
         if self.first.get().is_some() { self.check() } else { Ok(()) }
     }
 
-    /// To be called once it is open. Errors: another file is at its path.
+    /// To be called when it is open. Errors: another file is at its path, or beside it.
     pub(super) fn check(&self) -> Result<()> {
-        let found = self.path.metadata().map(|metadata| (metadata.dev(), metadata.ino())).ok();
-        if found.is_some_and(|found| *self.first.get_or_init(|| found) == found) {
-            return Ok(());
-        }
-        let path = shown_url(&self.path.to_string_lossy());
-        let message = format!(
-            "{path} was deleted, moved or replaced while it was in use, and nothing is taken from it any more: put it \
-             back, or stop all servers of it, raise max_id, and start them"
-        );
-        Err(Error::new(Code::SegmentUnavailable, message))
+        self.look(false)
     }
+
+    /// The same, after a transaction: a connection that had one keeps the log in its place.
+    pub(super) fn check_after(&self) -> Result<()> {
+        self.look(true)
+    }
+
+    /// To be called before the connection ends: the last one takes the log with it.
+    pub(super) fn closes(&self) {
+        let _ = self.check();
+        let mut log = self.log.lock();
+        if !matches!(*log, Log::Lost) {
+            *log = Log::Unknown;
+        }
+    }
+
+    fn look(&self, is_kept: bool) -> Result<()> {
+        let found = identity(&self.path);
+        if found.is_none_or(|found| *self.first.get_or_init(|| found) != found) {
+            return Err(gone(&shown_url(&self.path.to_string_lossy())));
+        }
+        let names = ["-wal", "-shm"].map(|end| self.beside(end));
+        let found = [identity(&names[0]), identity(&names[1])];
+        let mut log = self.log.lock();
+        match (&*log, found) {
+            (Log::Known(known), _) if known.map(Some) == found => return Ok(()),
+            (Log::Unknown, [Some(wal), Some(shm)]) if is_kept => {
+                *log = Log::Known([wal, shm]);
+                return Ok(());
+            }
+            (Log::Unknown, _) => return Ok(()),
+            // Others have opened what is there now, and have not seen the commits of the log that is gone.
+            _ => *log = Log::Lost,
+        }
+        let [wal, shm] = names.map(|name| shown_url(&name.to_string_lossy()));
+        Err(gone(&format!("{wal} or {shm}")))
+    }
+
+    fn beside(&self, end: &str) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(end);
+        name.into()
+    }
+}
+
+fn gone(what: &str) -> Error {
+    let message = format!(
+        "{what} was deleted, moved or replaced while it was in use, and nothing is taken from it any more: put it back, or \
+         stop all servers of it, raise max_id, and start them"
+    );
+    Error::new(Code::SegmentUnavailable, message)
+}
+
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    path.metadata().map(|metadata| (metadata.dev(), metadata.ino())).ok()
 }
 
 /// Whether a file is empty, or begins as a database does. Not to be called while this process has it open: the end of
