@@ -11,6 +11,17 @@ from servers import Server, check, check_unique, make_tag
 from test_admin import administrator
 
 
+# The table of Leaf's own script.
+LEAF_ALLOC = """CREATE TABLE `leaf_alloc` (
+  `biz_tag` varchar(128)  NOT NULL DEFAULT '',
+  `max_id` bigint(20) NOT NULL DEFAULT '1',
+  `step` int(11) NOT NULL,
+  `description` varchar(256)  DEFAULT NULL,
+  `update_time` timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
+  PRIMARY KEY (`biz_tag`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8"""
+
+
 @pytest.fixture
 def odd(engine, name):
     """The address of a database of one test, and its `sql`."""
@@ -94,6 +105,49 @@ def test_a_tag_is_the_bytes_that_its_row_has(engine, odd):
                 status, answer = admin.post("/api/tag", {"tag": tag, "step": 77, "first": 5000})
                 assert (status, answer["error"]) == (400, "invalid_argument"), (tag, answer)
             assert sql("SELECT CONCAT(biz_tag, step) FROM leaf_alloc") == ["order10"]
+
+
+def test_the_tables_compare_names_byte_by_byte_whatever_the_database_does(engine, odd):
+    store, sql = odd
+    if engine.name == "mariadb":
+        sql(f"ALTER DATABASE {engine.database} CHARACTER SET latin1 COLLATE latin1_swedish_ci")
+    for tag, first in (("order", 1), ("Order", 1001), ("заказ", 2001), ("🍋", 3001)):
+        make_tag(store, tag, first=first)
+    code, said = check(store)
+    assert code == 0 and "swedish" not in said, said
+    with Server(store, "--no-snowflake") as server:
+        client = server.client()
+        assert [client.ids(tag) for tag in ("order", "Order", "заказ", "🍋")] == [[1], [1001], [2001], [3001]]
+
+
+def test_check_names_what_differs_in_tables_of_a_stock_leaf_and_leaves_them(engine, odd):
+    if engine.name != "mariadb":
+        pytest.skip("Leaf's script is for MySQL")
+    store, sql = odd
+    sql(LEAF_ALLOC)
+    make_tag(store, "order")
+    code, said = check(store)
+    assert code == 0 and "ok    table leaf_alloc.biz_tag is utf8" in said and "_general_ci: " in said, said
+
+
+def test_check_is_green_on_a_stock_mariadb(engine, odd):
+    """It has no binary log, and so nothing of it to write to the disk."""
+    if engine.name != "mariadb":
+        pytest.skip("of MariaDB")
+    store, sql = odd
+    sql("SET GLOBAL sync_binlog = 0")
+    try:
+        code, said = check(store)
+        assert code == 0 and "commits survive a crash" in said, said
+    finally:
+        sql("SET GLOBAL sync_binlog = 1")
+
+
+@pytest.mark.parametrize("address", ["host=db dbname=leaf password=s3cret", "leaf:s3cret@tcp(db:3306)/leaf", "db:5432/leaf"])
+def test_an_address_in_another_program_s_words_is_no_file(tmp_path, address):
+    for said in refused(address, cwd=tmp_path):
+        assert "s3cret" not in said and "without a scheme such as postgres://" in said, said
+    assert not os.listdir(tmp_path)
 
 
 def test_a_tag_with_two_rows_gives_no_id(file):

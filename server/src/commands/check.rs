@@ -81,6 +81,12 @@ async fn check_store(store: &Store, options: &Options, say: &mut impl FnMut(bool
         Ok(lines) => lines.into_iter().for_each(|line| say(dots == Dots::Cut, line)),
         Err(error) => say(false, format!("tags: {error}")),
     }
+    match store.differences().await {
+        Ok(differences) => differences.into_iter().for_each(|difference| {
+            say(true, format!("table {difference}: it has no name of characters that this lacks, or that differs by case"));
+        }),
+        Err(error) => say(false, format!("tables: {error}")),
+    }
     if let Err(error) = store.check_tables().await {
         say(false, error.message().to_owned());
     }

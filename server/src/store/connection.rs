@@ -34,13 +34,24 @@ pub(crate) fn parse(store: &str) -> Result<Address> {
         Some(("postgres" | "postgresql", _)) => (&postgres::DIALECT, Target::Postgres(url)),
         Some(("sqlite", path)) => return file(path),
         Some(_) => return Err(Error::invalid("store", shown, ALLOWED)),
-        None => return file(store.strip_prefix("sqlite:").unwrap_or(store)),
+        None => match store.strip_prefix("sqlite:") {
+            Some(path) => return file(path),
+            None => return plain_path(store),
+        },
     };
     if has_raw_password(store) {
         let value = format!("{shown}, whose password is not encoded");
         return Err(Error::invalid("store", value, &format!("{ALLOWED}; {ENCODED}")));
     }
     Ok(Address { dialect, target, shown })
+}
+
+/// What may be an address in another program's words becomes no file. It may hold a password, and is not shown.
+fn plain_path(path: &str) -> Result<Address> {
+    let is_odd = |found: &char| found.is_whitespace() || "=@:;,()'\"\\".contains(*found);
+    let Some(odd) = path.chars().find(is_odd) else { return file(path) };
+    let wrong = format!("without a scheme such as postgres://, and no plain path, for it has {odd:?}");
+    Err(Error::invalid("store", wrong, &format!("{ALLOWED}; write sqlite:PATH for a file of such a name")))
 }
 
 /// The file is made if it is missing.
@@ -101,6 +112,25 @@ mod tests {
         }
         for wrong in ["", "sqlite::memory:", "a?mode=memory"] {
             assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_address_in_another_program_s_words_is_no_file() {
+        for store in [
+            "host=db dbname=leaf password=s3cret",
+            "host=db",
+            "leaf:s3cret@tcp(db:3306)/leaf",
+            "leaf@db/leaf",
+            "db:5432/leaf",
+            "Server=db;Uid=leaf;Pwd=s3cret",
+            "postgres:leaf",
+            "jdbc:mysql:leaf",
+            "db1,db2/leaf",
+            "C:\\ids.db",
+        ] {
+            let error = parse(store).map(|address| address.shown).unwrap_err().to_string();
+            assert!(!error.contains("s3cret") && error.contains("postgres://"), "{error}");
         }
     }
 }

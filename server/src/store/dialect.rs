@@ -28,6 +28,8 @@ pub(crate) struct Dialect {
     pub(super) largest: fn(&str) -> Option<i64>,
     /// Returns each of the tables that has no transactions, as one text.
     pub(super) untransacted: Option<&'static str>,
+    /// Returns each column whose texts are not compared byte by byte, as one text.
+    pub(super) unlike: Option<&'static str>,
     /// Returns a number for the process that serves the connection.
     pub(super) backend: Option<&'static str>,
     /// An INSERT that does nothing if the row exists: what is before VALUES, and what is behind.

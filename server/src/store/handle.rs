@@ -78,6 +78,14 @@ impl Store {
         Ok(tables)
     }
 
+    /// What is no fault of the tables, but differs from those that are made here.
+    pub(crate) async fn differences(&self) -> Result<Vec<String>> {
+        match self {
+            Store::Sql(sql) => sql.differences().await,
+            Store::Etcd(_) => Ok(Vec::new()),
+        }
+    }
+
     /// Whether a pooler shares connections between transactions, as far as it can be seen. Errors: `invalid_argument` for
     /// one behind which transactions do not hold.
     pub(crate) async fn is_pooled(&self) -> Result<bool> {

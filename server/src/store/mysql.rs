@@ -31,6 +31,12 @@ pub(super) static DIALECT: Dialect = Dialect {
          WHERE t.table_schema = DATABASE() AND t.table_name IN ('leaf_alloc', 'leafid_space', 'leafid_worker')
          AND e.transactions <> 'YES' ORDER BY 1",
     ),
+    unlike: Some(
+        "SELECT CONCAT(table_name, '.', column_name, ' is ', collation_name) FROM information_schema.columns
+         WHERE table_schema = DATABASE() AND (table_name = 'leaf_alloc' AND column_name = 'biz_tag'
+         OR table_name IN ('leafid_space', 'leafid_worker') AND column_name = 'name')
+         AND collation_name NOT LIKE 'utf8mb4%bin' ORDER BY 1",
+    ),
     // A proxy may answer CONNECTION_ID() by itself.
     backend: None,
     insert_new: ("INSERT IGNORE INTO", ""),
@@ -41,7 +47,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             "set 1, or a crash of the machine loses what was committed, and ids come twice",
         ),
         (
-            "SELECT CAST(@@sync_binlog AS CHAR)",
+            "SELECT CAST(IF(@@log_bin = 0, 1, @@sync_binlog) AS CHAR)",
             &["1"],
             "set 1 if replicas can become the primary, or they may miss what was committed",
         ),

@@ -26,6 +26,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         WHERE attrelid = to_regclass(?) AND attnum > 0 AND NOT attisdropped",
     largest: |_| Some(i64::MAX),
     untransacted: None,
+    unlike: None,
     backend: Some("SELECT pg_backend_pid()"),
     insert_new: ("INSERT INTO", "ON CONFLICT DO NOTHING"),
     durable: &[

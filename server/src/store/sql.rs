@@ -157,6 +157,13 @@ impl Sql {
         rows.iter().map(|row| Ok((text(row, 0)?, text(row, 1)?))).collect()
     }
 
+    /// What is no fault, but differs from the tables that are made here.
+    pub(crate) async fn differences(&self) -> Result<Vec<String>> {
+        let Some(query) = self.dialect.unlike else { return Ok(Vec::new()) };
+        let rows = self.transaction(move |tx| Box::pin(async move { tx.rows(query, &[]).await })).await?;
+        rows.iter().map(|row| text(row, 0)).collect()
+    }
+
     /// Whether a pooler shares connections between transactions, as far as it can be seen. Errors: `invalid_argument` for
     /// one that does not keep a transaction on one connection.
     pub(crate) async fn is_pooled(&self) -> Result<bool> {

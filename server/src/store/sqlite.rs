@@ -23,6 +23,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     columns: "SELECT name, type FROM pragma_table_info(?)",
     largest: |_| Some(i64::MAX),
     untransacted: None,
+    unlike: None,
     backend: None,
     insert_new: ("INSERT INTO", "ON CONFLICT DO NOTHING"),
     durable: &[],
