@@ -9,7 +9,7 @@ recipes := build/recipes
 
 test-recipes: tools build/wheels/done node-package recipes-libraries
 	@PATH=$$PATH:$$(echo /usr/lib/postgresql/*/bin | tr ' ' ':'):/usr/share/zookeeper/bin sh tests/debian.sh \
-	    mariadbd:mariadb-server postgres:postgresql redis-server:redis-server \
+	    mariadbd:mariadb-server postgres:postgresql pgbouncer:pgbouncer redis-server:redis-server \
 	    etcd:etcd-server etcdctl:etcd-client zkServer.sh:zookeeper || \
 	    echo "tests that need them are skipped" >&2
 	@$(NODE) node/tools/package.mjs build/node here=$(built) $(recipes)/project

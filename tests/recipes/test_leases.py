@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from databases import PostgreSQL, need
+from databases import PgBouncer, PostgreSQL, need
 from fail_over import FailOver, Proxied
 from takers import PROJECT, Takers, broken, hammer, open_redis, wait_for_duplicates
 from zookeeper import ZooKeeper
@@ -23,6 +23,7 @@ BREAKS = {
 pytestmark = pytest.mark.timeout(300)
 RECIPES = {
     "postgresql": ["postgresql_workers.py", "postgresql_workers.mjs"],
+    "pgbouncer": ["postgresql_workers.py", "postgresql_workers.mjs"],
     "redis": ["redis_workers.py", "redis_workers.mjs"],
     "etcd": ["etcd_workers.py", "etcd_workers.mjs"],
     "zookeeper": ["zookeeper_workers.py", "zookeeper_workers.mjs"],
@@ -46,6 +47,8 @@ def opened(kind):
         return store, environment
     store = PostgreSQL()
     store.sql((PROJECT / "postgresql_workers.sql").read_text())
+    if kind == "pgbouncer":
+        store = PgBouncer(store, owns=True)
     return store, {"POSTGRES_URL": store.url}
 
 

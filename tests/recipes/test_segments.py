@@ -4,7 +4,7 @@ import contextlib
 import sqlite3
 
 import pytest
-from databases import MariaDB, PostgreSQL, SQLite
+from databases import MariaDB, PgBouncer, PostgreSQL, SQLite
 from takers import PROJECT, Takers, broken, hammer, open_redis, wait_for_duplicates
 
 OLD = "(SELECT max_id FROM leaf_alloc WHERE biz_tag = 'order')"
@@ -41,6 +41,7 @@ BREAKS = {
 pytestmark = pytest.mark.timeout(300)
 RECIPES = {
     "postgresql": ["postgresql_psycopg.py", "postgresql_asyncpg.py", "sqlalchemy_core.py", "postgresql_pg.mjs"],
+    "pgbouncer": ["postgresql_psycopg.py", "postgresql_asyncpg.py", "sqlalchemy_core.py", "postgresql_pg.mjs"],
     "mariadb": ["mariadb_pymysql.py", "sqlalchemy_core.py", "mariadb_mysql2.mjs"],
     "sqlite": ["sqlite_sqlite3.py", "sqlalchemy_core.py", "sqlite_better_sqlite3.mjs"],
     "redis": ["redis_redis.py", "redis_ioredis.mjs"],
@@ -51,8 +52,8 @@ def opened(kind):
     """A store with the table of the page, and the environment of its recipes."""
     if kind == "redis":
         return open_redis("redis_segments.txt")
-    store = {"postgresql": PostgreSQL, "mariadb": MariaDB, "sqlite": SQLite}[kind]()
-    table = (PROJECT / f"{kind}_segments.sql").read_text()
+    store = {"postgresql": PostgreSQL, "pgbouncer": PostgreSQL, "mariadb": MariaDB, "sqlite": SQLite}[kind]()
+    table = (PROJECT / f"{store.name}_segments.sql").read_text()
     if kind == "sqlite":
         with contextlib.closing(sqlite3.connect(store.url)) as db:
             db.executescript(table)
@@ -61,6 +62,8 @@ def opened(kind):
     if kind == "mariadb":
         url = store.url.replace("mysql://", "mysql+pymysql://")
         return store, {"MYSQL_HOST": "127.0.0.1", "MYSQL_PORT": str(store.port), "SQLALCHEMY_URL": url}
+    if kind == "pgbouncer":
+        store = PgBouncer(store, owns=True)
     return store, {"POSTGRES_URL": store.url, "SQLALCHEMY_URL": store.url.replace("postgres:", "postgresql+psycopg:")}
 
 
