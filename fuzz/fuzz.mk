@@ -6,6 +6,8 @@
 .PHONY: fuzz fuzz-programs
 
 fuzz: fuzz-programs
+	@cargo build --quiet -p leafid
+	@python3 -B fuzz/seeds.py $(or $(CARGO_TARGET_DIR),target)/debug/leafid
 	@SEED=$(SEED) python3 fuzz/run.py $(or $(SECONDS),10) $(TARGETS)
 
 fuzz-programs: tools

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Builds the fuzz targets, and runs each for this many seconds on the committed corpus: `run.py SECONDS [TARGET]…`.
+"""Builds the fuzz targets, and runs each for this many seconds: `run.py SECONDS [TARGET]…`.
 
-SEED=2 draws other inputs than SEED=1, 0 others each time. New ones go to build/fuzz/TARGET, what fails to
-build/fuzz/TARGET-failure-…: run the target on that file to see it.
-`run.py --merge` fills the corpus from there: with those that together reach the most, up to 50 of a target.
+They begin with the seeds that seeds.py made, with what an earlier run below build/fuzz/TARGET found worth keeping, and
+with fuzz/found: inputs that once failed. SEED=2 draws other inputs than SEED=1, 0 others each time. What fails goes to
+build/fuzz/TARGET-failure-…: run the target on that file to see it, and keep it in fuzz/found.
 """
 
 import os
@@ -30,8 +30,6 @@ COVERAGE = [
     "fuzzing",
     "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
 ]
-#: Files of a target in the committed corpus, and the longest of those that are not seeds.
-MOST, LARGEST = 50, 1_000
 #: One run may take this long, in seconds, and the whole process so much memory, in MiB.
 LONGEST, MEMORY = 20, 1_500
 
@@ -77,13 +75,15 @@ def build() -> Path:
 def fuzz(program: Path, name: str, seconds: int) -> tuple[bool, str]:
     """Runs one target. Answers whether it held, and its line."""
     new, log = BUILD / name, BUILD / f"{name}.log"
-    new.mkdir(parents=True, exist_ok=True)
+    known = [ROOT / "fuzz" / "found" / name, BUILD / "seeds" / name]
+    for folder in (new, *known):
+        folder.mkdir(parents=True, exist_ok=True)
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="leafid-fuzz-", dir=memory if memory.is_dir() else None) as scratch:
         command = [
             program,
             new,
-            ROOT / "fuzz" / "corpus" / name,
+            *known,
             f"-max_total_time={seconds}",
             f"-seed={os.environ.get('SEED') or 1}",
             "-max_len=12000",
@@ -122,43 +122,9 @@ def fuzz(program: Path, name: str, seconds: int) -> tuple[bool, str]:
     return False, "\n".join([f"FAILED fuzz {name}: status {status}, see {log}", *tail[:8], *text.splitlines()[-6:]])
 
 
-def merge(program: Path, name: str) -> None:
-    """Takes new inputs into the corpus; those that were made, or found something, stay."""
-    corpus = ROOT / "fuzz" / "corpus" / name
-    kept = [path for path in corpus.iterdir() if path.name.startswith(("seed-", "found-"))]
-    with tempfile.TemporaryDirectory(prefix="leafid-fuzz-") as scratch:
-        best, small = Path(scratch) / "best", Path(scratch) / "small"
-        best.mkdir()
-        small.mkdir()
-        for path in [*corpus.iterdir(), *(BUILD / name).iterdir()]:
-            if path.stat().st_size <= LARGEST:
-                shutil.copy(path, small)
-        command = [program, "-set_cover_merge=1", best, small]
-        subprocess.run(
-            command,
-            cwd=scratch,
-            env={**os.environ, "LEAFID_FUZZ_DIR": scratch},
-            check=True,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-        )
-        known = {path.read_bytes() for path in kept}
-        more = sorted(
-            (path for path in best.iterdir() if path.read_bytes() not in known), key=lambda path: -path.stat().st_size
-        )
-        for path in set(corpus.iterdir()) - set(kept):
-            path.unlink()
-        for path in more[: max(0, MOST - len(kept))]:
-            shutil.copy(path, corpus / path.name[:12])
-
-
 def main(arguments: list[str]) -> int:
     programs = build()
     if arguments == ["--build"]:
-        return 0
-    if arguments == ["--merge"]:
-        for name in TARGETS:
-            merge(programs / name, name)
         return 0
     seconds, names = int(arguments[0]), arguments[1:] or TARGETS
     unknown = sorted(set(names) - set(TARGETS))

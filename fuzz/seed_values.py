@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CORPUS = ROOT / "fuzz" / "corpus"
+SEEDS = ROOT / "build" / "fuzz" / "seeds"
 VECTORS = {path.stem: json.loads(path.read_text()) for path in (ROOT / "tests" / "vectors").glob("*.json")}
 NONCE = "0123456789abcdef0123456789abcdef"
 
 
 def seed(target: str, name: str, content: bytes) -> None:
-    (CORPUS / target).mkdir(parents=True, exist_ok=True)
-    (CORPUS / target / f"seed-{name}").write_bytes(content)
+    (SEEDS / target).mkdir(parents=True, exist_ok=True)
+    (SEEDS / target / f"seed-{name}").write_bytes(content)
 
 
 def text(value: str) -> bytes:

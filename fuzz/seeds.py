@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the seeds of the corpus from the real things: `seeds.py LEAFID`, as `cargo build -p leafid` leaves it.
+"""Makes the seeds in build/fuzz/seeds from the real things: `seeds.py LEAFID`, as `cargo build -p leafid` leaves it.
 
-They are files that leafid wrote, and the cases of tests/vectors, as the targets read their inputs. Run `run.py --merge`
-afterwards.
+They are files that leafid wrote, and the cases of tests/vectors, as the targets read their inputs.
 """
 
 import os
