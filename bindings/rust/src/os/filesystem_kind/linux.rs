@@ -54,8 +54,9 @@ fn classify(magic: u32, mounted: Option<&str>) -> FileSystem {
         let name = mounted.unwrap_or("fuse");
         let kind = match name {
             "fuse.fuse-overlayfs" => FilesystemKind::Ephemeral,
-            // A disk's file system that a program of this machine drives, or a directory of the machine below.
-            "fuseblk" | "virtiofs" => FilesystemKind::Local,
+            // A disk's file system that a program of this machine drives.
+            "fuseblk" => FilesystemKind::Local,
+            // virtiofs among them: a directory of the machine below, whose other guests may not see a flock of this one.
             _ => FilesystemKind::Network,
         };
         return FileSystem { name: name.into(), kind };
@@ -134,7 +135,7 @@ mod tests {
             (0x00c3_6400, Some("ceph"), "ceph", FilesystemKind::Network),
             (FUSE, Some("fuse.fuse-overlayfs"), "fuse.fuse-overlayfs", FilesystemKind::Ephemeral),
             (FUSE, Some("fuseblk"), "fuseblk", FilesystemKind::Local),
-            (FUSE, Some("virtiofs"), "virtiofs", FilesystemKind::Local),
+            (FUSE, Some("virtiofs"), "virtiofs", FilesystemKind::Network),
             (FUSE, Some("fuse.sshfs"), "fuse.sshfs", FilesystemKind::Network),
             (FUSE, None, "fuse", FilesystemKind::Network),
         ] {
