@@ -27,7 +27,6 @@ mod traced;
 mod unread;
 
 pub(crate) use app::App;
-pub(crate) use hosts::host_name;
 pub(crate) use router::{admin_api, public_api};
 pub(crate) use serve::serve;
 pub(crate) use tls::Tls;

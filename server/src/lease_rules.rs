@@ -18,12 +18,11 @@
 //! | freed by hand, while its span is ahead of the clock | free at the clock; what was granted ahead is never granted again |
 //! | the table is older than one that was seen | all tokens are void, nothing is granted below the floor |
 
-mod history;
+mod worker_row;
 
-pub(crate) use history::SpanMs;
 use leafid_core::{Code, Error, Result};
-use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
+pub(crate) use worker_row::{SpanMs, Worker};
 
 /// The settings of a server.
 #[derive(Clone, Debug)]
@@ -49,30 +48,6 @@ pub(crate) struct Space {
     pub(crate) longest_ms: i64,
     /// Goes up with each change.
     pub(crate) revision: i64,
-}
-
-/// What is stored of a worker id. etcd's value has the names of these fields.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Worker {
-    pub(crate) worker_id: i64,
-    /// Where the current holder began.
-    pub(crate) begins_ms: i64,
-    /// Up to where its ticks were granted, exclusive.
-    pub(crate) until_ms: i64,
-    /// The end of the lease.
-    pub(crate) ends_ms: i64,
-    /// That of the current holder; empty if there is none.
-    pub(crate) token: String,
-    /// That of the last release.
-    pub(crate) released: String,
-    /// That of the claim.
-    pub(crate) instance: String,
-    pub(crate) renewals: i64,
-    /// How far the holder's clock was ahead of the database's at the claim.
-    pub(crate) clock_ahead_ms: i64,
-    /// What was granted before, and what is never granted again. Empty in the row of an older server.
-    #[serde(default)]
-    pub(crate) history: String,
 }
 
 /// What a client asks for.
@@ -243,24 +218,6 @@ impl Pool {
             renewals: worker.renewals + 1,
             ..worker.clone()
         })
-    }
-}
-
-impl Worker {
-    pub(crate) fn is_held(&self, store_ms: i64) -> bool {
-        !self.token.is_empty() && self.ends_ms > store_ms
-    }
-
-    /// The row to store for a release. No id at or after `until_ms` was or will be made.
-    pub(crate) fn release(&self, until_ms: i64) -> Worker {
-        Worker {
-            until_ms: until_ms.min(self.until_ms).max(self.begins_ms),
-            ends_ms: 0,
-            token: String::new(),
-            released: self.token.clone(),
-            instance: String::new(),
-            ..self.clone()
-        }
     }
 }
 

@@ -141,7 +141,7 @@ impl Leases {
                     let message = format!("worker id {} is in use: its row has changed", seen.worker_id);
                     return Err(Error::new(Code::WorkerInUse, message));
                 };
-                let (freed, skipped) = row.free(pool, space, store_ms)?;
+                let (freed, skipped) = row.free(pool.lease_ms, space.floor_ms, store_ms)?;
                 Ok((skipped, Some(freed)))
             })
         })

@@ -1,6 +1,5 @@
 //! What the user wrote: flags, environment, and a TOML file, by the same words.
 
-use crate::http::host_name;
 use crate::lease_rules::Pool;
 use crate::pem::shown_path;
 use crate::scope::Scope;
@@ -350,6 +349,15 @@ fn workers(text: &str) -> Result<RangeInclusive<i64>, String> {
     match (ends.0.parse(), ends.1.parse()) {
         (Ok(first), Ok(last)) if 0 <= first && first <= last && last <= most => Ok(first..=last),
         _ => Err(format!("a range such as 0-31, both ends included, from 0 to {most}")),
+    }
+}
+
+/// A name of this server, without a port. Errors: what is wrong with it.
+fn host_name(text: &str) -> Result<String, String> {
+    let is_good = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    match !text.is_empty() && text.chars().all(is_good) {
+        true => Ok(text.to_owned()),
+        false => Err("allowed: a name as ids.example.com, without a scheme or a port".to_owned()),
     }
 }
 

@@ -11,24 +11,13 @@ use crate::store::Store;
 use leafid_core::options::check_tag;
 use leafid_core::{Code, Error, Fetched, Result};
 use parking_lot::{Mutex, RwLock};
-use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use tag::Shared;
 
 /// All tags.
 pub(crate) struct Tags {
     shared: Arc<Shared>,
-}
-
-/// What all tags share. `asked` is locked before `held`, and no tag ends while `held` is locked.
-struct Shared {
-    store: Store,
-    dots: Dots,
-    most: usize,
-    /// Those whose row was seen.
-    held: RwLock<HashMap<Arc<str>, Arc<Tag>>>,
-    /// Those whose row was not seen yet, each as long as somebody waits for it: names that no row has fill nothing.
-    asked: Mutex<HashMap<Arc<str>, Weak<Tag>>>,
 }
 
 impl Tags {
@@ -129,26 +118,5 @@ impl Tags {
             Arc::ptr_eq(known, tag).then(|| std::mem::replace(known, Arc::new(tag.renewed())))
         });
         drop((asked, replaced));
-    }
-}
-
-impl Shared {
-    /// Holds a tag from now on: its row was seen.
-    fn hold(&self, tag: &Arc<Tag>) {
-        let mut asked = self.asked.lock();
-        let mut held = self.held.write();
-        if held.len() < self.most {
-            held.entry(tag.name.clone()).or_insert_with(|| tag.clone());
-            asked.remove(tag.name());
-        }
-    }
-
-    /// A tag ends.
-    fn ended(&self, name: &str) {
-        let mut asked = self.asked.lock();
-        // There may be another one of this name.
-        if asked.get(name).is_some_and(|tag| tag.strong_count() == 0) {
-            asked.remove(name);
-        }
     }
 }

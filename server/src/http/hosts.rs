@@ -97,15 +97,6 @@ fn refused(header: &str, value: Option<&str>, advice: &str) -> Denied {
     Denied::Forbidden(format!("{header} is {value}, and the request has no token: {advice}"))
 }
 
-/// A name of this server, without a port. Errors: what is wrong with it.
-pub(crate) fn host_name(text: &str) -> Result<String, String> {
-    let is_good = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-    match !text.is_empty() && text.chars().all(is_good) {
-        true => Ok(text.to_owned()),
-        false => Err("allowed: a name as ids.example.com, without a scheme or a port".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

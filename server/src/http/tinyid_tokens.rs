@@ -24,13 +24,13 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// What was read last.
 #[derive(Default)]
 pub(super) struct TinyidTokens {
-    state: Mutex<State>,
+    state: Mutex<Readings>,
     /// A reading has ended.
     read: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct Readings {
     /// When the reading ended, and what it found. Hashes are kept: how long a look-up takes says nothing about tokens.
     known: Option<(Instant, HashSet<[u8; 32]>)>,
     /// When the last reading failed, and why.
@@ -100,7 +100,7 @@ async fn read_now(reading: Reading, read: impl Future<Output = Result<Vec<(Strin
     }
 }
 
-impl State {
+impl Readings {
     fn has(&self, wanted: &[u8; 32]) -> bool {
         self.known.as_ref().is_some_and(|(_, pairs)| pairs.contains(wanted))
     }

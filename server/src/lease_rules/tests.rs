@@ -176,7 +176,7 @@ fn a_freed_worker_id_begins_at_the_clock_and_skips_all_that_was_granted_ahead() 
     let second = used(std::slice::from_ref(&first), ahead_ms + 86_400_000, "c")?;
     let now_ms = NOW_MS + 600_000;
     assert!(used(std::slice::from_ref(&second), now_ms, "d").is_err(), "blocked for a year");
-    let (freed, skipped) = second.free(&pool(), &space(), now_ms)?;
+    let (freed, skipped) = second.free(pool().lease_ms, space().floor_ms, now_ms)?;
     let spans = [(first.begins_ms, first.until_ms), (second.begins_ms, second.until_ms)];
     assert_eq!(skipped, spans);
     let next = used(std::slice::from_ref(&freed), now_ms, "e")?;
@@ -200,8 +200,9 @@ fn a_freed_worker_id_begins_at_the_clock_and_skips_all_that_was_granted_ahead() 
 #[test]
 fn nothing_is_freed_of_which_it_is_not_known_what_was_granted() -> Result<()> {
     let held = used(&[], NOW_MS, "a")?;
-    let refused =
-        |worker: &Worker, space: &Space, now_ms| worker.free(&pool(), space, now_ms).map(drop).unwrap_err();
+    let refused = |worker: &Worker, space: &Space, now_ms| {
+        worker.free(pool().lease_ms, space.floor_ms, now_ms).map(drop).unwrap_err()
+    };
     assert!(refused(&held, &space(), NOW_MS + 1).message().contains("is held"), "its holder may live");
     let over = Worker { ends_ms: 0, ..held.clone() };
     assert!(
@@ -210,7 +211,7 @@ fn nothing_is_freed_of_which_it_is_not_known_what_was_granted() -> Result<()> {
     );
     assert!(refused(&over, &space(), over.until_ms).message().contains("not free already"));
     let ahead = Worker { ends_ms: 0, ..used(&[over], NOW_MS + YEAR_MS, "b")? };
-    assert!(ahead.free(&pool(), &space(), NOW_MS + 60_000).is_ok());
+    assert!(ahead.free(pool().lease_ms, space().floor_ms, NOW_MS + 60_000).is_ok());
     for unknown in [
         // A row that an older server wrote, alone or after a newer one.
         Worker { history: String::new(), ..ahead.clone() },
@@ -256,10 +257,12 @@ fn no_tick_is_granted_twice_whatever_clocks_and_frees_do() -> Result<()> {
                     pool().renew(&row, store_ms + 30_000, store_ms, token).ok()
                 }
                 (Some(row), 1) if !row.token.is_empty() => Some(row.release(row.begins_ms + draw(60_000))),
-                (Some(row), 2) => row.free(&pool(), &space(), store_ms).ok().map(|(freed, _)| {
-                    freed_in_all += 1;
-                    freed
-                }),
+                (Some(row), 2) => {
+                    row.free(pool().lease_ms, space().floor_ms, store_ms).ok().map(|(freed, _)| {
+                        freed_in_all += 1;
+                        freed
+                    })
+                }
                 _ => {
                     let asked = Claim { only: Some(0), ..asks(&token, store_ms + draw(9_000) - 4_500) };
                     pool().claim(&space(), &rows, &asked, store_ms, token).ok()

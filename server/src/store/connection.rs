@@ -13,13 +13,13 @@ pub(crate) const ALLOWED: &str = "a path, sqlite:PATH, mysql://USER:PASSWORD@HOS
 /// The address of an SQL store.
 pub(crate) struct Address {
     pub(crate) dialect: &'static Dialect,
-    pub(crate) target: Target,
+    pub(crate) target: DatabaseUrl,
     /// For messages: without a user and a password.
     pub(crate) shown: String,
 }
 
 /// As the driver wants it.
-pub(crate) enum Target {
+pub(crate) enum DatabaseUrl {
     MySql(String),
     Postgres(String),
     /// A path.
@@ -30,8 +30,8 @@ pub(crate) enum Target {
 pub(crate) fn parse(store: &str) -> Result<Address> {
     let (shown, url) = (shown_url(store), store.to_owned());
     let (dialect, target) = match store.split_once("://") {
-        Some(("mysql" | "mariadb", _)) => (&mysql::DIALECT, Target::MySql(url)),
-        Some(("postgres" | "postgresql", _)) => (&postgres::DIALECT, Target::Postgres(url)),
+        Some(("mysql" | "mariadb", _)) => (&mysql::DIALECT, DatabaseUrl::MySql(url)),
+        Some(("postgres" | "postgresql", _)) => (&postgres::DIALECT, DatabaseUrl::Postgres(url)),
         Some(("sqlite", path)) => return file(path),
         Some(_) => return Err(Error::invalid("store", shown, ALLOWED)),
         None => match store.strip_prefix("sqlite:") {
@@ -60,7 +60,7 @@ fn file(path: &str) -> Result<Address> {
     if path.is_empty() || path.contains(['\0', '?', '#']) || path.starts_with(":memory:") {
         return Err(Error::invalid("store", format!("{shown:?}"), ALLOWED));
     }
-    let target = Target::Sqlite(path.to_owned());
+    let target = DatabaseUrl::Sqlite(path.to_owned());
     Ok(Address { dialect: &sqlite::DIALECT, target, shown: format!("sqlite:{shown}") })
 }
 
@@ -107,7 +107,7 @@ mod tests {
             ("/var/lib/ids-1_2~.db", "/var/lib/ids-1_2~.db"),
         ] {
             let address = parse(store).unwrap();
-            assert!(matches!(address.target, Target::Sqlite(found) if found == path), "{store}");
+            assert!(matches!(address.target, DatabaseUrl::Sqlite(found) if found == path), "{store}");
             assert_eq!((address.dialect.name, address.shown), ("SQLite", format!("sqlite:{path}")));
         }
         for wrong in ["", "sqlite::memory:", "a?mode=memory"] {

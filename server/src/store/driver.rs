@@ -3,7 +3,7 @@
 //! A statement is one text, sent in one round trip. A prepared one has a name or a number that a connection counts, and
 //! behind a pooler the statement of another client may have it.
 
-use super::connection::Target;
+use super::connection::DatabaseUrl;
 use sqlx::mysql::{MySqlConnectOptions, MySqlPoolOptions};
 use sqlx::pool::{PoolConnection, PoolOptions};
 use sqlx::postgres::PgConnectOptions;
@@ -16,7 +16,7 @@ const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// A pool of connections. Cloning shares it.
 #[derive(Clone)]
-pub(super) enum Pool {
+pub(super) enum ConnectionPool {
     MySql(sqlx::MySqlPool),
     Postgres(sqlx::PgPool),
     Sqlite(sqlx::SqlitePool),
@@ -38,11 +38,15 @@ impl Row {
     }
 }
 
-impl Pool {
+impl ConnectionPool {
     /// No connection is made yet. Errors: an address that the driver does not understand.
-    pub(super) fn new(target: &Target, connections: u32, limit: Duration) -> sqlx::Result<Pool> {
+    pub(super) fn new(
+        target: &DatabaseUrl,
+        connections: u32,
+        limit: Duration,
+    ) -> sqlx::Result<ConnectionPool> {
         Ok(match target {
-            Target::MySql(url) => {
+            DatabaseUrl::MySql(url) => {
                 // What others set in a session is no matter here, and a proxy may lose what is set.
                 let options: MySqlConnectOptions = url.parse()?;
                 let options = options.pipes_as_concat(false).no_engine_substitution(false);
@@ -53,15 +57,15 @@ impl Pool {
                         connection.execute(wait.as_str()).await.map(drop)
                     })
                 });
-                Pool::MySql(pool.connect_lazy_with(options.disable_statement_logging()))
+                ConnectionPool::MySql(pool.connect_lazy_with(options.disable_statement_logging()))
             }
-            Target::Postgres(url) => {
+            DatabaseUrl::Postgres(url) => {
                 let options: PgConnectOptions = url.parse()?;
                 // PgBouncer refuses a start with it.
                 let options = options.extra_float_digits(None).disable_statement_logging();
-                Pool::Postgres(pool_options(connections, limit).connect_lazy_with(options))
+                ConnectionPool::Postgres(pool_options(connections, limit).connect_lazy_with(options))
             }
-            Target::Sqlite(path) => {
+            DatabaseUrl::Sqlite(path) => {
                 // FULL: a commit has reached the disk, also in WAL mode.
                 let options = SqliteConnectOptions::new()
                     .filename(path)
@@ -74,33 +78,33 @@ impl Pool {
                 // last for seconds. A later connection would open what is at the path by then.
                 let pool: SqlitePoolOptions = pool_options(1, limit);
                 let pool = pool.max_lifetime(None).idle_timeout(None);
-                Pool::Sqlite(pool.connect_lazy_with(options))
+                ConnectionPool::Sqlite(pool.connect_lazy_with(options))
             }
         })
     }
 
     pub(super) async fn acquire(&self) -> sqlx::Result<Connection> {
         Ok(match self {
-            Pool::MySql(pool) => Connection::MySql(pool.acquire().await?),
-            Pool::Postgres(pool) => Connection::Postgres(pool.acquire().await?),
-            Pool::Sqlite(pool) => Connection::Sqlite(pool.acquire().await?),
+            ConnectionPool::MySql(pool) => Connection::MySql(pool.acquire().await?),
+            ConnectionPool::Postgres(pool) => Connection::Postgres(pool.acquire().await?),
+            ConnectionPool::Sqlite(pool) => Connection::Sqlite(pool.acquire().await?),
         })
     }
 
     pub(super) fn most_connections(&self) -> u32 {
         match self {
-            Pool::MySql(pool) => pool.options().get_max_connections(),
-            Pool::Postgres(pool) => pool.options().get_max_connections(),
-            Pool::Sqlite(pool) => pool.options().get_max_connections(),
+            ConnectionPool::MySql(pool) => pool.options().get_max_connections(),
+            ConnectionPool::Postgres(pool) => pool.options().get_max_connections(),
+            ConnectionPool::Sqlite(pool) => pool.options().get_max_connections(),
         }
     }
 
     /// Closes the connections that are idle, and waits for the others.
     pub(super) async fn close(&self) {
         match self {
-            Pool::MySql(pool) => pool.close().await,
-            Pool::Postgres(pool) => pool.close().await,
-            Pool::Sqlite(pool) => pool.close().await,
+            ConnectionPool::MySql(pool) => pool.close().await,
+            ConnectionPool::Postgres(pool) => pool.close().await,
+            ConnectionPool::Sqlite(pool) => pool.close().await,
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) mod worker_keys;
 
 use super::stride::Stride;
 use crate::clock::filtered_ms;
-use address::Address;
+use address::EtcdAddress;
 use gateway::Gateway;
 use leafid_core::{Error, Result};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ struct Read {
 impl Etcd {
     /// `address`: what follows `etcd://`. Errors: `invalid_argument`.
     pub(super) fn new(address: &str, limit: Duration, stride: Stride) -> Result<Etcd> {
-        let Address { nodes, prefix, login, tls, shown } = Address::parse(address)?;
+        let EtcdAddress { nodes, prefix, login, tls, shown } = EtcdAddress::parse(address)?;
         Ok(Etcd { gateway: Arc::new(Gateway::new(nodes, login, tls, limit)), prefix, shown, stride })
     }
 

@@ -1,8 +1,8 @@
 //! The connections to the store.
 
-use super::connection::{self, Address, Target};
+use super::connection::{self, Address, DatabaseUrl};
 use super::dialect::Dialect;
-use super::driver::Pool;
+use super::driver::ConnectionPool;
 use super::schema;
 use super::sqlite_file::SqliteFile;
 use super::stride::Stride;
@@ -18,7 +18,7 @@ const POOLERS: &str = "one that keeps a transaction on a connection: pool_mode =
 /// A pool of connections. Cloning shares it.
 #[derive(Clone)]
 pub(crate) struct Sql {
-    pool: Pool,
+    pool: ConnectionPool,
     dialect: &'static Dialect,
     limit: Duration,
     shown: String,
@@ -43,10 +43,10 @@ impl Sql {
     pub(crate) fn new(url: &str, connections: u32, limit: Duration, stride: Stride) -> Result<Sql> {
         let Address { dialect, target, shown } = connection::parse(url)?;
         let file = match &target {
-            Target::Sqlite(path) => Some(Arc::new(SqliteFile::new(path)?)),
+            DatabaseUrl::Sqlite(path) => Some(Arc::new(SqliteFile::new(path)?)),
             _ => None,
         };
-        let pool = Pool::new(&target, connections, limit)
+        let pool = ConnectionPool::new(&target, connections, limit)
             .map_err(|error| Error::invalid("store", format!("{shown}: {error}"), connection::ALLOWED))?;
         let clock = Arc::new(FilteredClock::new("the store"));
         Ok(Sql { pool, dialect, limit, shown, file, stride, counters: Arc::default(), clock })

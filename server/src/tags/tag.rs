@@ -1,14 +1,16 @@
 //! One tag: its double buffer, its fetches, and the guard of its ranges.
 
-use super::Shared;
 use crate::clock::{running, running_ms, seed};
+use crate::dots::Dots;
+use crate::store::Store;
 use crate::traces::carried;
 use leafid_core::{
     AdaptiveStep, Code, DoubleBuffer, Error, FetchAction, FetchState, Fetched, Filler, Guard, IdOrder,
     LARGEST_STEP, Result, Run, Segment,
 };
-use parking_lot::Mutex;
-use std::sync::Arc;
+use parking_lot::{Mutex, RwLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -28,6 +30,17 @@ pub(crate) struct Patience {
     pub(crate) later: Duration,
     /// Whether 0 is an id. Clients of Leaf's API take it for a mode that is switched off.
     pub(crate) issues_zero: bool,
+}
+
+/// What all tags share. `asked` is locked before `held`, and no tag ends while `held` is locked.
+pub(super) struct Shared {
+    pub(super) store: Store,
+    pub(super) dots: Dots,
+    pub(super) most: usize,
+    /// Those whose row was seen.
+    pub(super) held: RwLock<HashMap<Arc<str>, Arc<Tag>>>,
+    /// Those whose row was not seen yet, each as long as somebody waits for it: names that no row has fill nothing.
+    pub(super) asked: Mutex<HashMap<Arc<str>, Weak<Tag>>>,
 }
 
 /// One tag.
@@ -333,6 +346,27 @@ impl Tag {
             failures: state.fetches.failures(),
             fetch_time: state.fetch_time,
             error: state.fetches.error().map(|error| error.message().to_owned()),
+        }
+    }
+}
+
+impl Shared {
+    /// Holds a tag from now on: its row was seen.
+    fn hold(&self, tag: &Arc<Tag>) {
+        let mut asked = self.asked.lock();
+        let mut held = self.held.write();
+        if held.len() < self.most {
+            held.entry(tag.name.clone()).or_insert_with(|| tag.clone());
+            asked.remove(tag.name());
+        }
+    }
+
+    /// A tag ends.
+    fn ended(&self, name: &str) {
+        let mut asked = self.asked.lock();
+        // There may be another one of this name.
+        if asked.get(name).is_some_and(|tag| tag.strong_count() == 0) {
+            asked.remove(name);
         }
     }
 }

@@ -266,7 +266,7 @@ mod tests {
             .keep_unused(true)
             .ordered_source(false)
             .max_wait_ms(9);
-        let text = "SegmentsBuilder { options: SegmentsOptions { servers: [\"http://a\", \"http://b\"], source: Some(SegmentSource::callback), \
+        let text = "SegmentsBuilder { options: SegmentsOptions { servers: http://a, http://b, source: Some(SegmentSource::callback), \
             protocol: Some(Range), step: Some(2), adaptive: Some(false), prefetch: Some(3), timeout_ms: Some(4), \
             access: {\"token\", \"headers\", \"ca_file\", \"request_timeout_ms\", \"connect_timeout_ms\"}, \
             connections: Some(7), block_size: Some(8), name: Some(\"orders\"), state_dir: Some(\"state\"), \

@@ -11,7 +11,7 @@ use tokio_rustls::rustls::crypto::ring::default_provider;
 const ALLOWED: &str =
     "etcd://HOST:PORT,HOST:PORT/PREFIX, with USER:PASSWORD@ before the hosts and ?ca=FILE behind if need be";
 
-pub(super) struct Address {
+pub(super) struct EtcdAddress {
     pub(super) nodes: Vec<String>,
     /// Of all keys.
     pub(super) prefix: String,
@@ -22,9 +22,9 @@ pub(super) struct Address {
     pub(super) shown: String,
 }
 
-impl Address {
+impl EtcdAddress {
     /// `text`: what follows `etcd://`. Errors: `invalid_argument`, which show no secret.
-    pub(super) fn parse(text: &str) -> Result<Address> {
+    pub(super) fn parse(text: &str) -> Result<EtcdAddress> {
         let shown = shown_url(&format!("etcd://{text}"));
         let wrong = || Error::invalid("store", &shown, &format!("{ALLOWED}; {ENCODED}"));
         if has_raw_password(text) {
@@ -52,7 +52,7 @@ impl Address {
         }
         let path = path.trim_matches('/');
         let shown = format!("etcd://{}/{path}", nodes.join(","));
-        Ok(Address { prefix: format!("{path}/"), login, tls: tls(query)?, shown, nodes })
+        Ok(EtcdAddress { prefix: format!("{path}/"), login, tls: tls(query)?, shown, nodes })
     }
 }
 
@@ -110,7 +110,9 @@ mod tests {
     #[test]
     fn it_names_nodes_and_a_prefix() {
         let parsed = |text| {
-            Address::parse(text).map(|address| (address.prefix, address.login, address.shown)).map_err(|_| ())
+            EtcdAddress::parse(text)
+                .map(|address| (address.prefix, address.login, address.shown))
+                .map_err(|_| ())
         };
         let shown = |prefix: &str, shown: &str| Ok((prefix.to_owned(), None, shown.to_owned()));
         assert_eq!(parsed("a:1,b:2"), shown("leafid/", "etcd://a:1,b:2/leafid"));
@@ -139,7 +141,7 @@ mod tests {
             "me:hidden",
             "me:hidden%40a:1",
         ] {
-            let message = Address::parse(text).map(|_| ()).unwrap_err().to_string();
+            let message = EtcdAddress::parse(text).map(|_| ()).unwrap_err().to_string();
             assert!(!message.contains("hid") && !message.contains("den"), "{message}");
         }
     }

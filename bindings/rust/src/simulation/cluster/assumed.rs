@@ -23,6 +23,19 @@ pub(crate) const NOT_COVERED: &[Line] = &[
         here: Assumed("each machine has worker ids of its own, or leases them"),
     },
     Line {
+        row: "host names with one number: two StatefulSets, or one in two clusters, regions or namespaces",
+        here: Assumed("each machine has worker ids of its own, or leases them"),
+    },
+    Line {
+        row: "lease servers with different stores, or leases beside fixed worker ids or ranges",
+        here: Assumed("a world has one lease server, and no fixed worker ids beside its leases"),
+    },
+    Line { row: "two names in one column", here: Assumed("a world has one id space") },
+    Line {
+        row: "a StatefulSet's pod that was deleted by force (`kubectl delete --force`, a lost node that was given up) and still runs",
+        here: Assumed("each machine has worker ids of its own, or leases them"),
+    },
+    Line {
         row: "a worker id that moves without its record to a host whose clock is behind",
         here: Assumed(
             "where the record is gone, the next start comes once the clock has passed what the last holder may have used, or \
@@ -39,6 +52,10 @@ pub(crate) const NOT_COVERED: &[Line] = &[
     },
     Line {
         row: "a machine cloned or reset while it runs, or cloned while it is stopped and both copies run",
+        here: Outside("memory is copied by forks alone, and no machine is made from another"),
+    },
+    Line {
+        row: "a snapshot of a running process that is started again (CRaC, Lambda SnapStart, CRIU)",
         here: Outside("memory is copied by forks alone, and no machine is made from another"),
     },
     Line {
@@ -69,7 +86,11 @@ pub(crate) const NOT_COVERED: &[Line] = &[
         ),
     },
     Line {
-        row: "schemes, layouts or epochs mixed in one column",
+        row: "two tags, or two sources of a tag that count by themselves, in one column",
+        here: Assumed("ids of one tag are compared, and a tag has one counter"),
+    },
+    Line {
+        row: "schemes, layouts, epochs or generators of different software mixed in one column",
         here: Assumed("a world has one layout, and snowflakes are not compared with ids of segments"),
     },
     Line {

@@ -1,10 +1,9 @@
-//! What was granted of a worker id before its current span.
+//! What is stored of a worker id, what was granted of it before its current span among it.
 //!
 //! If a clock was a year ahead for a while, grants of that time block the worker id for a year. [`Worker::free`] gives
 //! them up: the next span begins at the clock again, and never contains a tick that was granted ahead of it. It is the
 //! core's reset of a record, whose ticks are here milliseconds.
 
-use super::{Pool, Space, Worker};
 use leafid_core::{Code, Error, Layout, Record, Result, Span, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +24,47 @@ struct History {
     skipped: Vec<SpanMs>,
 }
 
+/// What is stored of a worker id. etcd's value has the names of these fields.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Worker {
+    pub(crate) worker_id: i64,
+    /// Where the current holder began.
+    pub(crate) begins_ms: i64,
+    /// Up to where its ticks were granted, exclusive.
+    pub(crate) until_ms: i64,
+    /// The end of the lease.
+    pub(crate) ends_ms: i64,
+    /// That of the current holder; empty if there is none.
+    pub(crate) token: String,
+    /// That of the last release.
+    pub(crate) released: String,
+    /// That of the claim.
+    pub(crate) instance: String,
+    pub(crate) renewals: i64,
+    /// How far the holder's clock was ahead of the database's at the claim.
+    pub(crate) clock_ahead_ms: i64,
+    /// What was granted before, and what is never granted again. Empty in the row of an older server.
+    #[serde(default)]
+    pub(crate) history: String,
+}
+
 impl Worker {
+    pub(crate) fn is_held(&self, store_ms: i64) -> bool {
+        !self.token.is_empty() && self.ends_ms > store_ms
+    }
+
+    /// The row to store for a release. No id at or after `until_ms` was or will be made.
+    pub(crate) fn release(&self, until_ms: i64) -> Worker {
+        Worker {
+            until_ms: until_ms.min(self.until_ms).max(self.begins_ms),
+            ends_ms: 0,
+            token: String::new(),
+            released: self.token.clone(),
+            instance: String::new(),
+            ..self.clone()
+        }
+    }
+
     /// The spans that are never granted again.
     pub(crate) fn skipped(&self) -> Result<Vec<SpanMs>> {
         Ok(self.parsed()?.map_or_else(Vec::new, |history| history.skipped))
@@ -69,21 +108,21 @@ impl Worker {
 
     /// The row from which the next span begins at the clock, and what it skips.
     ///
-    /// Errors: `worker_in_use`, `invalid_argument`.
-    pub(crate) fn free(&self, pool: &Pool, space: &Space, store_ms: i64) -> Result<(Worker, Vec<SpanMs>)> {
+    /// `lease_ms`: how long a lease lasts; `floor_ms`: that of the name. Errors: `worker_in_use`, `invalid_argument`.
+    pub(crate) fn free(&self, lease_ms: i64, floor_ms: i64, store_ms: i64) -> Result<(Worker, Vec<SpanMs>)> {
         let id = self.worker_id;
-        if self.is_held(store_ms) && self.ends_ms <= store_ms + pool.lease_ms {
+        if self.is_held(store_ms) && self.ends_ms <= store_ms + lease_ms {
             let message = format!(
                 "worker id {id} is held: its lease ends in {} ms, unless it is renewed; end its holder first",
                 self.ends_ms - store_ms
             );
             return Err(Error::new(Code::WorkerInUse, message));
         }
-        let until_ms = self.until_ms.max(space.floor_ms);
+        let until_ms = self.until_ms.max(floor_ms);
         if until_ms <= store_ms && !self.is_held(store_ms) {
             return Err(Error::invalid("worker", id, "one that is not free already"));
         }
-        let is_ahead = self.begins_ms > store_ms && space.floor_ms <= store_ms;
+        let is_ahead = self.begins_ms > store_ms && floor_ms <= store_ms;
         let Some(record) = self.record()?.filter(|_| is_ahead) else {
             let message = format!(
                 "ids of all times up to {} may have been made by worker id {id}, so nothing can be freed: it is free then. \
