@@ -34,7 +34,7 @@ async fn set_tag(options: &Options, tag: &str, step: i64, first: i64) -> Result<
     check_tag(tag)?;
     let store = opening::open(options)?;
     store.make_tables().await?;
-    Dots::of(options).check_new(&store, tag).await?;
+    Dots::of(options).check_new(&store, tag, first).await?;
     let change = TagChange { step: Some(step), first: Some(first), description: None };
     store.change_tag(tag, change).await?;
     store.close().await;

@@ -4,7 +4,7 @@
 use crate::options::Options;
 use crate::store::Store;
 use leafid_core::{Error, Result};
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 const PAGE: usize = 1_000;
 
@@ -41,52 +41,79 @@ impl Dots {
     /// Errors: `invalid_argument` for a tag with two counters.
     pub(crate) async fn check(self, store: &Store, tag: &str) -> Result<()> {
         let Some(before) = before_dot(tag).filter(|_| self.may_refuse(tag)) else { return Ok(()) };
-        match store.has_tag(before).await? && store.has_tag(tag).await? {
-            true => Err(refused(tag, before)),
-            false => Ok(()),
+        let Some(max_id) = store.max_id(before).await? else { return Ok(()) };
+        match store.max_id(tag).await? {
+            Some(_) => Err(refused(tag, before, max_id)),
+            None => Ok(()),
         }
     }
 
-    /// The same for a tag that is to be made.
-    pub(crate) async fn check_new(self, store: &Store, tag: &str) -> Result<()> {
-        let Some(before) = before_dot(tag).filter(|_| self.may_refuse(tag)) else { return Ok(()) };
-        match store.has_tag(before).await? && !store.has_tag(tag).await? {
-            true => Err(refused(tag, before)),
-            false => Ok(()),
+    /// To be called before a tag is made or changed. Errors: `invalid_argument` for a new one with two counters, and for
+    /// one that begins below ids which another row has given by this name.
+    pub(crate) async fn check_new(self, store: &Store, tag: &str, first: i64) -> Result<()> {
+        if store.max_id(tag).await?.is_some() {
+            return Ok(());
+        }
+        if let Some(before) = before_dot(tag).filter(|_| self != Dots::Cut) {
+            match store.max_id(before).await? {
+                Some(max_id) if self == Dots::Refused => return Err(refused(tag, before, max_id)),
+                Some(max_id) if first < max_id => log::warn!("{}", again(tag, before, &max_id.to_string())),
+                None if first <= 1 => log::warn!("{}", again(tag, before, "N")),
+                _ => {}
+            }
+        }
+        if self == Dots::Whole {
+            return Ok(());
+        }
+        let dotted = store.tags_of(&format!("{tag}.")).await?;
+        let dotted = dotted.into_iter().filter(|(dotted, _)| before_dot(dotted) == Some(tag));
+        match dotted.max_by_key(|(_, max_id)| *max_id) {
+            Some((dotted, max_id)) if first < max_id => {
+                let allowed = format!(
+                    "{max_id} or more, the highest max_id of the rows {:?}, for a Leaf or a server with --strict-leaf \
+                     gives {dotted:?} ids of {tag:?}: leafid-server tag {tag:?} --first {max_id}",
+                    format!("{tag}.…")
+                );
+                Err(Error::invalid("first", first, &allowed))
+            }
+            _ => Ok(()),
         }
     }
 
-    /// A line for each tag that has two counters, or, where tags are cut, one that nobody can reach.
-    pub(crate) async fn clashes(self, store: &Store) -> Result<Vec<String>> {
+    /// A line for each tag that has two counters, or, where tags are cut, one that nobody can reach; and whether all is
+    /// right with it.
+    pub(crate) async fn clashes(self, store: &Store) -> Result<Vec<(bool, String)>> {
         if self == Dots::Whole {
             return Ok(Vec::new());
         }
-        let (mut tags, mut after) = (HashSet::new(), String::new());
+        let (mut tags, mut after) = (HashMap::new(), String::new());
         loop {
             let rows = store.tag_rows(&after, PAGE).await?;
             let is_last = rows.len() < PAGE;
             if let Some(last) = rows.last() {
                 after.clone_from(&last.tag);
             }
-            tags.extend(rows.into_iter().map(|row| row.tag));
+            tags.extend(rows.into_iter().map(|row| (row.tag, row.max_id)));
             if is_last {
                 break;
             }
         }
-        let clash = |tag: &String| {
-            before_dot(tag).filter(|before| tags.contains(*before)).map(|b| (tag.clone(), b.to_owned()))
-        };
-        let mut found: Vec<_> = tags.iter().filter_map(clash).collect();
+        let mut found: Vec<_> = tags.iter().collect();
         found.sort_unstable();
-        Ok(found
-            .iter()
-            .map(|(tag, before)| match self {
-                Dots::Cut => format!(
-                    "the row {tag:?} is never used: with strict-leaf this tag has the ids of {before:?}"
-                ),
-                _ => refused(tag, before).message().to_owned(),
+        let clash = |(tag, max_id): (&String, &i64)| {
+            let before = before_dot(tag)?;
+            let counter = *tags.get(before)?;
+            if self != Dots::Cut {
+                return Some((false, refused(tag, before, counter).message().to_owned()));
+            }
+            let unused =
+                format!("the row {tag:?} is never used: with strict-leaf this tag has the ids of {before:?}");
+            Some(match counter < *max_id {
+                true => (false, format!("{unused}, {}", raise(before, counter, *max_id))),
+                false => (true, unused),
             })
-            .collect())
+        };
+        Ok(found.into_iter().filter_map(clash).collect())
     }
 }
 
@@ -95,10 +122,26 @@ fn before_dot(tag: &str) -> Option<&str> {
     tag.rsplit_once('.').map(|(before, _)| before)
 }
 
-fn refused(tag: &str, before: &str) -> Error {
+fn refused(tag: &str, before: &str, max_id: i64) -> Error {
     let allowed = format!(
-        "{before:?}, for both have a row, and a Leaf or a server with --strict-leaf gives {tag:?} ids of {before:?}: \
-         delete one of the rows, or set --allow-dotted-tags if no such server uses this store"
+        "{before:?}, which has a row, and a Leaf or a server with --strict-leaf gives {tag:?} ids of it: delete one of \
+         the rows, or set --allow-dotted-tags if no such server uses this store. Where one did, begin {tag:?} at or above \
+         the max_id of {before:?}, or its ids come again: leafid-server tag {tag:?} --first {max_id}"
     );
     Error::invalid("tag", format!("{tag:?}"), &allowed)
+}
+
+/// Of a new tag that begins below what another server may have given.
+fn again(tag: &str, before: &str, max_id: &str) -> String {
+    format!(
+        "if a Leaf or a server with --strict-leaf gave ids of {tag:?}, they were those of {before:?}, and come again: \
+         begin at or above the max_id of that row: leafid-server tag {tag:?} --first {max_id}"
+    )
+}
+
+fn raise(before: &str, counter: i64, max_id: i64) -> String {
+    format!(
+        "whose max_id is {counter}: ids below {max_id} that the row gave come again, unless you run leafid-server tag \
+         {before:?} --first {max_id}"
+    )
 }

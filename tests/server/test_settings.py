@@ -18,6 +18,15 @@ def test_a_server_that_differs_is_refused(store, option, stored):
     check_refused(store, option, stored)
 
 
+def test_a_change_is_said_with_both_values(store):
+    with Server(store.url, "--no-snowflake", "--workers", "0-7"):
+        with Server(store.url, "--no-snowflake", "--workers", "0-9", "--stride", "3") as other:
+            assert "workers was 0-7 and is now 0-9" in other.log()
+            assert "stride was 1 and is now 3" in other.log() and "remainder was" not in other.log()
+        with Server(store.url, "--no-snowflake", "--workers", "0-9", "--stride", "3") as other:
+            assert "by --change-settings" not in other.log()
+
+
 def check_refused(store, option, stored):
     with Server(store.url, "--no-snowflake"):
         with Server(store.url, "--no-snowflake", *option, environment=COMPARED, wait=False) as other:

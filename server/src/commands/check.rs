@@ -78,7 +78,7 @@ async fn check_store(store: &Store, options: &Options, say: &mut impl FnMut(bool
     }
     let dots = Dots::of(options);
     match if has_tables { dots.clashes(store).await } else { Ok(Vec::new()) } {
-        Ok(lines) => lines.into_iter().for_each(|line| say(dots == Dots::Cut, line)),
+        Ok(lines) => lines.into_iter().for_each(|(is_right, line)| say(is_right, line)),
         Err(error) => say(false, format!("tags: {error}")),
     }
     match store.differences().await {

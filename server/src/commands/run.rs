@@ -130,7 +130,7 @@ async fn warm(app: Arc<App>) {
 /// Says which tags are refused, or have a row that is never used.
 async fn look_at_dots(app: Arc<App>) {
     match app.dots().clashes(&app.store).await {
-        Ok(lines) => lines.into_iter().for_each(|line| log::warn!("{line}")),
+        Ok(lines) => lines.into_iter().for_each(|(_, line)| log::warn!("{line}")),
         Err(error) => log::warn!("the tags with dots were not looked at: {error}"),
     }
 }

@@ -8,13 +8,17 @@ use leafid_core::{Error, Result};
 /// Compares the options with those of the first server of the store. Errors: `invalid_argument` if they differ.
 pub(super) async fn agree(store: &Store, options: &Options) -> Result<()> {
     let own = own(options);
+    if options.change_settings {
+        differences(&own, &store.settings().await?).for_each(|change| log::warn!("{}", changed(&change)));
+    }
     let stored = store.agree(&own, options.change_settings).await?;
-    differences(&own, &stored).into_iter().next().map_or(Ok(()), Err)
+    differences(&own, &stored).next().map_or(Ok(()), |different| Err(refused(&different)))
 }
 
 /// The differences, without a change.
 pub(super) async fn compare(store: &Store, options: &Options) -> Result<Vec<Error>> {
-    Ok(differences(&own(options), &store.settings().await?))
+    let (own, stored) = (own(options), store.settings().await?);
+    Ok(differences(&own, &stored).map(|different| refused(&different)).collect())
 }
 
 fn own(options: &Options) -> Settings {
@@ -28,18 +32,43 @@ fn own(options: &Options) -> Settings {
     own.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
-fn differences(own: &Settings, stored: &Settings) -> Vec<Error> {
-    let other = |name: &str, value: &str| {
-        stored.iter().find(|(known, found)| known == name && found != value).map(|(_, found)| found)
-    };
-    own.iter()
-        .filter_map(|(name, value)| Some(Error::invalid(name, value, &allowed(other(name, value)?))))
-        .collect()
+/// A setting that differs.
+struct Different<'s> {
+    name: &'s str,
+    own: &'s str,
+    stored: &'s str,
 }
 
-fn allowed(stored: &str) -> String {
-    format!(
+fn differences<'s>(own: &'s Settings, stored: &'s Settings) -> impl Iterator<Item = Different<'s>> {
+    own.iter().filter_map(|(name, own)| {
+        let (_, stored) = stored.iter().find(|(known, found)| known == name && found != own)?;
+        Some(Different { name, own, stored })
+    })
+}
+
+fn refused(Different { name, own, stored }: &Different<'_>) -> Error {
+    let allowed = format!(
         "{stored}, as all servers of this store have it; to change it, stop them all and start the first one with \
          --change-settings"
+    );
+    Error::invalid(name, own, &allowed)
+}
+
+/// A server that still runs with the old value is not seen from here.
+fn changed(Different { name, own, stored }: &Different<'_>) -> String {
+    let counters = match (*name, *own) {
+        ("strict-leaf", "true") => {
+            ". A tag with a dot now has the ids of the row before its dot, and those that its own row gave come again \
+             unless you raise that row to the highest max_id of both: leafid-server tag shop --first N"
+        }
+        ("strict-leaf", _) => {
+            ". A tag with a dot now has a counter of its own, and ids of the row before its dot come again unless it \
+             begins at or above the max_id of that row: leafid-server tag shop.order --first N"
+        }
+        _ => "",
+    };
+    format!(
+        "{name} was {stored} and is now {own} for all servers of this store, by --change-settings: see that none runs that \
+         was started before{counters}"
     )
 }

@@ -83,7 +83,7 @@ fn parse(body: &[u8]) -> Result<TagBody> {
 
 async fn change(app: &App, body: TagBody) -> Result<(StatusCode, Changed)> {
     let TagBody { tag, step, first, description } = body;
-    app.dots().check_new(&app.store, &tag).await?;
+    app.dots().check_new(&app.store, &tag, first.unwrap_or(1)).await?;
     let (row, created) = app.store.change_tag(&tag, TagChange { step, first, description }).await?;
     log::info!("the tag {tag:?} was {}: step {}", if created { "made" } else { "changed" }, row.step);
     let max_id = row.max_id.to_string();

@@ -134,11 +134,19 @@ impl Store {
         }
     }
 
-    /// Whether a tag has a row.
-    pub(crate) async fn has_tag(&self, tag: &str) -> Result<bool> {
+    /// The counter of a tag, if it has a row.
+    pub(crate) async fn max_id(&self, tag: &str) -> Result<Option<i64>> {
         match self {
-            Store::Sql(sql) => tag_name::has_tag(sql, tag).await,
-            Store::Etcd(etcd) => counters::has_tag(etcd, tag).await,
+            Store::Sql(sql) => tag_name::max_id(sql, tag).await,
+            Store::Etcd(etcd) => counters::max_id(etcd, tag).await,
+        }
+    }
+
+    /// The tags that begin with `start`, and their counters.
+    pub(crate) async fn tags_of(&self, start: &str) -> Result<Vec<(String, i64)>> {
+        match self {
+            Store::Sql(sql) => tag_name::tags_of(sql, start).await,
+            Store::Etcd(etcd) => counters::tags_of(etcd, start).await,
         }
     }
 

@@ -88,8 +88,26 @@ fn settings(read: &Read) -> Result<Settings> {
     if read.revision == 0 { Ok(Settings::new()) } else { parse("settings", &read.value) }
 }
 
-pub(crate) async fn has_tag(etcd: &Etcd, tag: &str) -> Result<bool> {
-    Ok(etcd.read(&counter_key(etcd, tag)).await?.revision > 0)
+pub(crate) async fn max_id(etcd: &Etcd, tag: &str) -> Result<Option<i64>> {
+    let read = etcd.read(&counter_key(etcd, tag)).await?;
+    if read.revision == 0 {
+        return Ok(None);
+    }
+    Ok(Some(parse::<Counter>(tag, &read.value)?.max_id))
+}
+
+pub(crate) async fn tags_of(etcd: &Etcd, start: &str) -> Result<Vec<(String, i64)>> {
+    let (mut found, mut after) = (Vec::new(), start.to_owned());
+    loop {
+        let page = counters_behind(etcd, &after, PAGE).await?;
+        let of_these = page.into_iter().take_while(|(tag, _)| tag.starts_with(start));
+        let before = found.len();
+        found.extend(of_these.map(|(tag, counter)| (tag, counter.max_id)));
+        match found.last() {
+            Some((last, _)) if found.len() == before + PAGE => after.clone_from(last),
+            _ => return Ok(found),
+        }
+    }
 }
 
 pub(crate) async fn change_tag(etcd: &Etcd, tag: &str, change: TagChange) -> Result<(TagRow, bool)> {
