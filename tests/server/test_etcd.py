@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import test_clock
+import test_dots
 import test_leases
 import test_local
 import test_regions
@@ -83,6 +84,20 @@ def test_settings_and_dots_are_looked_at_as_in_a_database(one, new_tag):
         client = server.client()
         assert client.get(f"/api/segment/get/{dotted}")[0] == 400 and client.ids(tag) == [1]
         until(lambda: f'"{dotted}"' in server.log(), "it says so")
+
+
+def test_a_row_never_begins_below_ids_that_another_gave_by_its_name(one, tag):
+    test_dots.check_beginnings(one, tag)
+
+
+def test_a_store_that_was_empty_is_said_once():
+    cluster = opened(1)
+    try:
+        for is_said in (True, False):
+            with Server(cluster.url, "--no-snowflake") as server:
+                assert ("had no settings, and new ones were made: if servers gave ids" in server.log()) is is_said
+    finally:
+        cluster.remove()
 
 
 def test_a_node_that_is_killed_stops_nothing(three, new_tag):

@@ -61,6 +61,41 @@ def test_a_table_that_a_crash_empties_is_wrong(engine, odd):
     assert code == 1 and "SET LOGGED" in said
 
 
+def test_a_table_in_another_schema_is_wrong(engine, odd):
+    """Of two users the search_path finds two tables, in one database."""
+    if engine.name != "postgresql":
+        pytest.skip("the address names the tables")
+    store, sql = odd
+    sql("CREATE USER ops")
+    try:
+        sql("CREATE SCHEMA ops AUTHORIZATION ops; GRANT ALL ON SCHEMA public TO PUBLIC")
+        ops = store.replace("//leaf@", "//ops@")
+        make_tag(ops, "order")
+        with Server(ops, "--no-snowflake") as server:
+            assert f"store {ops.replace('ops@', '…@')}, schema ops" in server.log() and "is also in" not in server.log()
+        other = [f"{table} is also in the schema ops, and this user's is in public" for table in ("leaf_alloc", "leafid_space")]
+        code, said = check(store)
+        assert code == 1 and "schema: public" in said and all(f"WRONG table {line}" in said for line in other)
+        make_tag(store, "order")
+        with Server(store, "--no-snowflake") as server:
+            assert ", schema public" in server.log() and all(line in server.log() for line in other)
+        assert "leaf_alloc is also in the schema public, and this user's is in ops" in check(ops)[1]
+    finally:
+        sql("DROP SCHEMA ops CASCADE; REVOKE ALL ON SCHEMA public FROM PUBLIC")
+        sql("DROP OWNED BY ops; DROP USER ops")
+
+
+def test_a_store_that_was_empty_is_said_once(store, tag):
+    """It may be one that was lost. A table that is taken away is another one."""
+    new = "if servers gave ids of this store before, it was lost"
+    make_tag(store.url, tag)
+    with Server(store.url, "--no-snowflake") as server:
+        assert new not in server.log()
+    store.sql("DROP TABLE leafid_space")
+    with Server(store.url, "--no-snowflake") as server:
+        assert f"had no tables leafid_space, and new ones were made: {new}" in server.log()
+
+
 def test_a_counter_that_outgrows_its_column_gives_nothing_twice(engine, odd):
     """MariaDB without its strict mode stores the largest number of the column instead, each time."""
     store, sql = odd

@@ -90,6 +90,14 @@ async fn check_store(store: &Store, options: &Options, say: &mut impl FnMut(bool
     if let Err(error) = store.check_tables().await {
         say(false, error.message().to_owned());
     }
+    match store.schema().await {
+        Ok(schema) => schema.into_iter().for_each(|schema| say(true, format!("schema: {schema}"))),
+        Err(error) => say(false, format!("schema: {error}")),
+    }
+    match store.elsewhere().await {
+        Ok(tables) => tables.into_iter().for_each(|table| say(false, format!("table {table}"))),
+        Err(error) => say(false, format!("tables: {error}")),
+    }
     match store.dangers().await {
         Ok(dangers) if dangers.is_empty() => {
             say(true, "durability: commits survive a crash of the store".to_owned())

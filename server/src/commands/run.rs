@@ -46,9 +46,10 @@ pub(super) async fn run(options: Options) -> Result<()> {
         return Ok(());
     }
     settings::agree(&store, &options).await?;
-    for danger in store.dangers().await? {
+    for danger in store.dangers().await?.into_iter().chain(store.elsewhere().await?) {
         log::warn!("{danger}");
     }
+    let schema = store.schema().await?.map_or(String::new(), |schema| format!(", schema {schema}"));
     let leases = Leases::new(store.clone(), options.pool());
     let own = match options.no_snowflake {
         true => None,
@@ -67,7 +68,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
         log::info!("the admin API listens on {}", shown(listener));
     }
     let (version, address) = (env!("CARGO_PKG_VERSION"), shown(&listener));
-    log::info!("leafid-server {version} listens on {address}, store {}", store.shown());
+    log::info!("leafid-server {version} listens on {address}, store {}{schema}", store.shown());
     let mut stopped = stop.clone();
     let stopping = app.clone();
     tokio::spawn(async move {

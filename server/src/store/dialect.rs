@@ -30,6 +30,10 @@ pub(crate) struct Dialect {
     pub(super) untransacted: Option<&'static str>,
     /// Returns each column whose texts are not compared byte by byte, as one text.
     pub(super) unlike: Option<&'static str>,
+    /// Returns the schema whose tables are used, where a user's settings choose it.
+    pub(super) schema: Option<&'static str>,
+    /// Returns each table of this name that lies in another schema than the one which is used, as one text.
+    pub(super) elsewhere: Option<&'static str>,
     /// Returns a number for the process that serves the connection.
     pub(super) backend: Option<&'static str>,
     /// An INSERT that does nothing if the row exists: what is before VALUES, and what is behind.

@@ -112,6 +112,22 @@ impl Store {
         }
     }
 
+    /// The schema whose tables are used, where it does not follow from the address.
+    pub(crate) async fn schema(&self) -> Result<Option<String>> {
+        match self {
+            Store::Sql(sql) => sql.schema().await,
+            Store::Etcd(_) => Ok(None),
+        }
+    }
+
+    /// Tables that other users of this database take for those of the store.
+    pub(crate) async fn elsewhere(&self) -> Result<Vec<String>> {
+        match self {
+            Store::Sql(sql) => sql.elsewhere().await,
+            Store::Etcd(_) => Ok(Vec::new()),
+        }
+    }
+
     pub(crate) async fn close(&self) {
         if let Store::Sql(sql) = self {
             sql.close().await;

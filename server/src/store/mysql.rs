@@ -37,6 +37,8 @@ pub(super) static DIALECT: Dialect = Dialect {
          OR table_name IN ('leafid_space', 'leafid_worker') AND column_name = 'name')
          AND collation_name NOT LIKE 'utf8mb4%bin' ORDER BY 1",
     ),
+    schema: None,
+    elsewhere: None,
     // A proxy may answer CONNECTION_ID() by itself.
     backend: None,
     insert_new: ("INSERT IGNORE INTO", ""),

@@ -27,6 +27,19 @@ pub(super) static DIALECT: Dialect = Dialect {
     largest: |_| Some(i64::MAX),
     untransacted: None,
     unlike: None,
+    schema: Some(
+        "SELECT COALESCE((SELECT CAST(n.nspname AS text) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+         WHERE c.oid = to_regclass('leaf_alloc')), CAST(current_schema() AS text), 'none')",
+    ),
+    // The catalog has the tables of all users, whatever the search_path is.
+    elsewhere: Some(
+        "SELECT CAST(c.relname AS text) || ' is also in the schema ' || CAST(n.nspname AS text) || ', and this user''s is in '
+         || COALESCE((SELECT CAST(own.nspname AS text) FROM pg_class u JOIN pg_namespace own ON own.oid = u.relnamespace
+         WHERE u.oid = to_regclass(CAST(c.relname AS text))), CAST(current_schema() AS text), 'none')
+         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+         WHERE c.relname IN ('leaf_alloc', 'leafid_space') AND c.relkind IN ('r', 'p') AND c.relpersistence <> 't'
+         AND c.oid IS DISTINCT FROM CAST(to_regclass(CAST(c.relname AS text)) AS oid) ORDER BY 1",
+    ),
     backend: Some("SELECT pg_backend_pid()"),
     insert_new: ("INSERT INTO", "ON CONFLICT DO NOTHING"),
     durable: &[

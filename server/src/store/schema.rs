@@ -37,3 +37,11 @@ pub(super) fn lease_tables(dialect: &Dialect) -> [(&'static str, String); 2] {
 /// Adds the column that tables of older versions lack.
 pub(super) const ADD_HISTORY: &str =
     "ALTER TABLE leafid_worker ADD COLUMN history varchar(4000) NOT NULL DEFAULT ''";
+
+/// Said of a store that was empty. A volume that is not mounted, or another folder, looks like a first start.
+pub(super) fn made_anew(shown: &str, what: &str) -> String {
+    format!(
+        "{shown} had no {what}, and new ones were made: if servers gave ids of this store before, it was lost, or this is \
+         another one. Then stop this server, raise the counters above all ids that were given, and wait 50 s"
+    )
+}

@@ -71,6 +71,7 @@ impl Sql {
         let dialect = self.dialect;
         let leases = schema::lease_tables(dialect);
         let tables = [("leaf_alloc", dialect.leaf_alloc.to_owned())].into_iter().chain(leases);
+        let mut new = Vec::new();
         for (table, create) in tables {
             // A user without the right to make tables may have them.
             if self.has(table).await? {
@@ -85,9 +86,14 @@ impl Sql {
                 })
                 .await;
             // PostgreSQL fails the second of two that make one table at once.
-            if made.is_err() && !self.has(table).await? {
-                return made;
+            match made {
+                Ok(()) => new.push(table),
+                Err(_) if self.has(table).await? => {}
+                Err(error) => return Err(error),
             }
+        }
+        if !new.is_empty() {
+            log::warn!("{}", schema::made_anew(&self.shown, &format!("tables {}", new.join(", "))));
         }
         if !self.has_column("leafid_worker", "history").await? {
             let added = self
@@ -119,9 +125,7 @@ impl Sql {
 
     /// Errors: `invalid_argument` for a table without transactions, where two servers would take one range.
     pub(crate) async fn check_tables(&self) -> Result<()> {
-        let Some(query) = self.dialect.untransacted else { return Ok(()) };
-        let rows = self.transaction(move |tx| Box::pin(async move { tx.rows(query, &[]).await })).await?;
-        let found = rows.iter().map(|row| text(row, 0)).collect::<Result<Vec<_>>>()?;
+        let found = self.texts(self.dialect.untransacted).await?;
         if found.is_empty() {
             return Ok(());
         }
@@ -159,7 +163,25 @@ impl Sql {
 
     /// What is no fault, but differs from the tables that are made here.
     pub(crate) async fn differences(&self) -> Result<Vec<String>> {
-        let Some(query) = self.dialect.unlike else { return Ok(Vec::new()) };
+        self.texts(self.dialect.unlike).await
+    }
+
+    /// The schema whose tables are used, where it does not follow from the address.
+    pub(crate) async fn schema(&self) -> Result<Option<String>> {
+        Ok(self.texts(self.dialect.schema).await?.into_iter().next())
+    }
+
+    /// Tables that other users of this database take for those of the store.
+    pub(crate) async fn elsewhere(&self) -> Result<Vec<String>> {
+        let found = self.texts(self.dialect.elsewhere).await?;
+        let advice = "servers of both give the same ids and worker ids: give all of them one search_path, and drop the \
+                      tables that none uses";
+        Ok(found.iter().map(|table| format!("{table}: {advice}")).collect())
+    }
+
+    /// The first column of a query.
+    async fn texts(&self, query: Option<&'static str>) -> Result<Vec<String>> {
+        let Some(query) = query else { return Ok(Vec::new()) };
         let rows = self.transaction(move |tx| Box::pin(async move { tx.rows(query, &[]).await })).await?;
         rows.iter().map(|row| text(row, 0)).collect()
     }

@@ -24,6 +24,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     largest: |_| Some(i64::MAX),
     untransacted: None,
     unlike: None,
+    schema: None,
+    elsewhere: None,
     backend: None,
     insert_new: ("INSERT INTO", "ON CONFLICT DO NOTHING"),
     durable: &[],

@@ -3,6 +3,7 @@
 use super::{Etcd, Read, gateway};
 use crate::clock::filtered_ms;
 use crate::store::alloc::{check_first, check_jump, continue_at};
+use crate::store::schema::made_anew;
 use crate::store::settings::Settings;
 use crate::store::stride::out_of_ids;
 use crate::store::tag_rows::{TagChange, TagRow};
@@ -73,6 +74,9 @@ pub(crate) async fn agree(etcd: &Etcd, own: &Settings, change: bool) -> Result<S
             }
         }
         if agreed == found || etcd.write_if(&read, &[gateway::put(&read.key, &text(&agreed)?)]).await? {
+            if read.revision == 0 {
+                log::warn!("{}", made_anew(&etcd.shown, "settings"));
+            }
             return Ok(agreed);
         }
         pause().await;
