@@ -73,7 +73,8 @@ def test_a_table_in_another_schema_is_wrong(engine, odd):
         make_tag(ops, "order")
         with Server(ops, "--no-snowflake") as server:
             assert f"store {ops.replace('ops@', '…@')}, schema ops" in server.log() and "is also in" not in server.log()
-        other = [f"{table} is also in the schema ops, and this user's is in public" for table in ("leaf_alloc", "leafid_space")]
+        tables = ("leaf_alloc", "leafid_space")
+        other = [f"{table} is also in the schema ops, and this user's is in public" for table in tables]
         code, said = check(store)
         assert code == 1 and "schema: public" in said and all(f"WRONG table {line}" in said for line in other)
         make_tag(store, "order")
