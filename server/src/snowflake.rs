@@ -1,5 +1,6 @@
 //! The server's own snowflake: its worker id is leased from the store, or is one of this host alone.
 
+mod blocking;
 mod leased;
 mod local;
 

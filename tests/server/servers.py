@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 import urllib.parse
+import zlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +29,8 @@ class Server:
         self.file = Path(file)
         command = [BINARY, "--store", store, "--listen", listen, *options]
         # Tests count from the first id of a tag, and other tests have tags in the same store.
-        env = {**os.environ, "LEAFID_SERVER_WARM_TAGS": "0", **UNCOMPARED, **(environment or {})}
+        env = {**os.environ, "LEAFID_SERVER_WARM_TAGS": "0", "LEAFID_SERVER_SNOWFLAKE_NAME": own_name(store)}
+        env |= {**UNCOMPARED, **(environment or {})}
         self.process = subprocess.Popen(list(map(str, command)), stderr=handle, stdout=handle, env=env, cwd=cwd)
         os.close(handle)
         self.address, self.clients = None, []
@@ -70,6 +72,11 @@ class Server:
 
     def __exit__(self, *_):
         self.kill()
+
+
+def own_name(store):
+    """The id space of the servers of a store: a host has each worker id of a name once, whatever the stores."""
+    return f"own-{os.getpid()}-{zlib.crc32(str(store).encode())}"
 
 
 class Client:

@@ -53,6 +53,8 @@ pub use leafid_core::{
 pub use leafid_core::{LONGEST_RUN, PollPause, Run, RunLength, TickRuns};
 pub use metrics::metrics;
 #[doc(hidden)]
+pub use os::host_lock::WorkerLock;
+#[doc(hidden)]
 pub use os::log_queue;
 #[doc(hidden)]
 pub use quiesce::{quiesce, resume};

@@ -3,6 +3,8 @@
 use crate::clock::{filtered_ms, random_hex, running, running_ms, seed};
 use crate::lease_rules::Claim;
 use crate::leases::Leases;
+use crate::snowflake::blocking::blocking;
+use leafid::WorkerLock;
 use leafid_core::{
     Action, BackOff, Code, Error, HeldLease, Layout, Lease, PEERS_THRESHOLD_MS, RenewalAnswer, RenewalEnd,
     Result, Rules, Run, SHORTEST_BACK_OFF, SPAN_WISH_MS, Snowflake, Span, peers_agree,
@@ -101,11 +103,12 @@ impl LeasedSnowflake {
         let mut back_off = BackOff::new();
         while !*stop.borrow() {
             match self.claim().await {
-                Ok((generator, held)) => {
+                Ok(Some((generator, held, lock))) => {
                     back_off.succeeded();
                     self.set(Some(&generator), Some(held.lease().worker_id), None);
-                    self.hold(&generator, held, &mut stop).await;
+                    self.hold(&generator, held, lock, &mut stop).await;
                 }
+                Ok(None) => {}
                 Err(error) => {
                     log::warn!("no worker id for this server's own snowflakes: {error}");
                     self.set(None, None, Some(error));
@@ -119,7 +122,14 @@ impl LeasedSnowflake {
         }
     }
 
-    async fn claim(&self) -> Result<(Arc<Snowflake>, HeldLease)> {
+    /// `None` if the id that was leased is held on this host. That lease is left to end: released, the same id would be
+    /// leased again at once. So this happens at most once for each worker id while a lease lasts.
+    async fn claim(&self) -> Result<Option<(Arc<Snowflake>, HeldLease, WorkerLock)>> {
+        // A fixed id is locked first: a lease that cannot be used would keep it from this server, too.
+        let fixed = match self.only {
+            Some(id) => Some(self.lock(LAYOUT.claimed_id(id)?).await?),
+            None => None,
+        };
         let asked = running();
         let now_ms = filtered_ms();
         let claim = Claim {
@@ -131,28 +141,66 @@ impl LeasedSnowflake {
         };
         let (lease, _) = self.leases.claim(claim).await?;
         let rules = Rules::default();
-        let now_ms = filtered_ms();
-        let checked = peers_agree(now_ms, &lease.peer_times_ms, PEERS_THRESHOLD_MS)
-            .and_then(|()| lease.span(&LAYOUT, &rules, now_ms));
-        let (span, worker_id) = match checked.and_then(|span| Ok((span, LAYOUT.claimed_id(lease.worker_id)?)))
-        {
-            Ok(usable) => usable,
+        match self.check(&lease, &rules, fixed).await {
+            Ok((worker_id, span, lock)) => {
+                let now_ms = filtered_ms();
+                // The last holder of the lock may have used this tick, but none after it.
+                let begins = LAYOUT.tick_at(now_ms).map_or(span.from, |tick| span.from.max(tick + 1));
+                let generator = Arc::new(Snowflake::new(LAYOUT, rules, worker_id, begins, seed()));
+                generator.grant(span);
+                log::info!("this server's own snowflakes have worker id {worker_id} of {:?}", self.name);
+                let held = HeldLease::new(lease, span, asked, now_ms, PATIENCE);
+                Ok(Some((generator, held, lock)))
+            }
+            Err(error) if lease.is_held_here(&error, &LAYOUT, &rules, filtered_ms()) => {
+                log::warn!("{error}; this server leaves its lease to end, and claims another one");
+                self.set(None, None, Some(error));
+                Ok(None)
+            }
             Err(error) => {
                 self.release(&lease, lease.from_ms).await;
-                return Err(error);
+                Err(error)
             }
-        };
-        let generator = Snowflake::new(LAYOUT, rules, worker_id, span.from, seed());
-        generator.grant(span);
-        log::info!("this server's own snowflakes have worker id {worker_id} of {:?}", self.name);
-        Ok((Arc::new(generator), HeldLease::new(lease, span, asked, now_ms, PATIENCE)))
+        }
     }
 
-    /// Renews a lease until it is lost, or this server stops.
-    async fn hold(&self, generator: &Arc<Snowflake>, mut held: HeldLease, stop: &mut watch::Receiver<bool>) {
+    /// Whether a lease can be used. `fixed`: the lock of its id, if it was taken before.
+    async fn check(
+        &self,
+        lease: &Lease,
+        rules: &Rules,
+        fixed: Option<WorkerLock>,
+    ) -> Result<(u32, Span, WorkerLock)> {
+        let now_ms = filtered_ms();
+        peers_agree(now_ms, &lease.peer_times_ms, PEERS_THRESHOLD_MS)?;
+        let span = lease.span(&LAYOUT, rules, now_ms)?;
+        let worker_id = LAYOUT.claimed_id(lease.worker_id)?;
+        let lock = match fixed {
+            Some(lock) => lock,
+            None => self.lock(worker_id).await?,
+        };
+        Ok((worker_id, span, lock))
+    }
+
+    /// Takes the lock that all of leafid takes on this host: the store knows nothing of another store's leases, nor of
+    /// worker ids that were given by hand. Errors: `worker_in_use`, `state_io`.
+    async fn lock(&self, worker_id: u32) -> Result<WorkerLock> {
+        let name = self.name.clone();
+        blocking(move || WorkerLock::take(&name, worker_id)).await
+    }
+
+    /// Renews a lease until it is lost, or this server stops. The lock is dropped after the generator is sealed.
+    async fn hold(
+        &self,
+        generator: &Arc<Snowflake>,
+        mut held: HeldLease,
+        lock: WorkerLock,
+        stop: &mut watch::Receiver<bool>,
+    ) {
         let mut waited_for = false;
         while !*stop.borrow() {
             if let Some(request) = held.begin_call(running(), filtered_ms(), waited_for) {
+                lock.drain_queries();
                 let asked = running();
                 let answer = self.renew(&request.lease, request.wish_ms).await;
                 match held.call_ended(answer, &LAYOUT, asked, running(), filtered_ms()) {

@@ -3,11 +3,11 @@
 use crate::clock::filtered_ms;
 use crate::leases::Leases;
 use crate::options::{Options, ids as shown};
+use crate::snowflake::blocking::blocking;
 use leafid::Snowflake;
-use leafid_core::{Code, Error, Result};
+use leafid_core::Result;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use tokio::task::spawn_blocking;
 
 /// The generator of one of this host's worker ids.
 pub(crate) struct LocalSnowflake {
@@ -65,10 +65,4 @@ impl LocalSnowflake {
             log::warn!("the worker id {} was not closed: {error}", self.worker_id);
         }
     }
-}
-
-/// Runs what waits for the clock or the disk beside the requests.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    let ended = |error| Error::new(Code::Internal, format!("a thread ended: {error}"));
-    spawn_blocking(work).await.map_err(ended)?
 }
