@@ -149,7 +149,7 @@ fn clients_send_their_token_and_trust_their_authority() {
             ids.extend(tag.take(500).unwrap());
         } else {
             let error = tag.next().unwrap_err();
-            assert_eq!(error.code(), Code::SegmentUnavailable);
+            assert_eq!(error.code(), Code::SourceInvalid);
             assert!(error.to_string().contains("401") && error.to_string().contains("token"), "{error}");
         }
     }

@@ -167,7 +167,7 @@ test('what cannot be promised is refused, and says why', () => {
   refused([{ fetch, keepUnused: true }], /keepUnused is true; allowed: nothing in leafid\/wasm: it cannot tell whether a store was copied/)
   refused(['file:/tmp/x'], /file:DIR needs the native package/)
   refused(['http://a', { caFile: 'x' }], /caFile is 'x'; allowed: nothing in leafid\/wasm/)
-  refused(['http://a', { token: 'a\nb' }], /^token is or `headers` with/)
+  refused(['http://a', { token: 'a\nb' }], /^token is a value that is not shown/)
   refused(['http://me:secret@a'], /^servers is a URL with a user or password/)
 })
 
