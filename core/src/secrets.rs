@@ -1,13 +1,14 @@
 //! What messages show of values that may hold a secret: a URL with a password, a token, a key.
 
 use alloc::borrow::ToOwned;
+#[cfg(feature = "options")]
 use alloc::format;
 use alloc::string::String;
 #[cfg(feature = "options")]
 use alloc::vec::Vec;
 
 /// Stands for what is not shown.
-const HIDDEN: char = '…';
+const HIDDEN: &str = "…";
 
 /// How a password is written in a URL, for the advice of errors.
 #[cfg(feature = "options")]
@@ -18,23 +19,32 @@ pub const ENCODED: &str = "in a user or password write / as %2F, ? as %3F, # as 
 ///
 /// It is certain, not clever: passwords with a raw `/`, `?`, `#` or `@` make no right URL, and are as secret as others.
 pub fn shown_url(text: &str) -> String {
-    let (scheme, rest) = split_scheme(text);
+    let (scheme, rest) = split(text, end_of_scheme(text));
     if let Some(end) = end_of_user(rest) {
         // `host/?password=a@b` looks as `user:pa?ss@host` does, and behind its @ is a secret.
-        let host = if rest[..end].contains(['?', '#']) { "" } else { rest[end..].trim_end() };
+        let (user, host) = split(rest, end);
+        let host = if first_of(user, b"?#").is_some() { "" } else { host.trim_ascii_end() };
         let at = if host.is_empty() { "" } else { "@" };
-        return format!("{scheme}{HIDDEN}{at}{}", without_query(host));
+        return shown(&[scheme, HIDDEN, at], host);
     }
-    if !scheme.ends_with("://") {
-        return match rest.split_once('=') {
-            Some((name, _)) => format!("{scheme}{name}={HIDDEN}"),
-            None => format!("{scheme}{}", without_query(rest)),
-        };
+    let (name, _) = split(rest, first_of(rest, b"=").map_or(0, |at| at + 1));
+    if !scheme.ends_with("://") && !name.is_empty() {
+        return shown(&[scheme, name, HIDDEN], "");
     }
-    match unfinished_user(rest) {
-        Some(colon) => format!("{scheme}{}{HIDDEN}", &rest[..=colon]),
-        None => format!("{scheme}{}", without_query(rest)),
+    match unfinished_user(rest).filter(|_| scheme.ends_with("://")) {
+        Some(end) => shown(&[scheme, split(rest, end).0, HIDDEN], ""),
+        None => shown(&[scheme], rest),
     }
+}
+
+/// These, and a text without its query.
+fn shown(parts: &[&str], text: &str) -> String {
+    let (before, query) = split(text, first_of(text, b"?#").map_or(text.len(), |at| at + 1));
+    let rest = if query.is_empty() && !before.ends_with(['?', '#']) { "" } else { HIDDEN };
+    let mut all = parts.concat();
+    all.push_str(before);
+    all.push_str(rest);
+    all
 }
 
 /// Whether an `@` comes after the first `/`, `?` or `#`: a password that is not encoded, perhaps. A driver would take a
@@ -42,8 +52,7 @@ pub fn shown_url(text: &str) -> String {
 #[cfg(feature = "options")]
 pub fn has_raw_password(url: &str) -> bool {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let end = rest.find(['/', '?', '#']);
-    end.is_some_and(|end| rest.rfind('@').is_some_and(|at| end < at))
+    first_of(rest, b"/?#").is_some_and(|end| rest.rfind('@').is_some_and(|at| end < at))
 }
 
 /// Several texts as [`shown_url`] shows them.
@@ -62,50 +71,59 @@ pub fn shown_path(text: &str) -> String {
     }
 }
 
-/// `mysql://`, with the quotes or brackets before it, and what follows. Without a scheme only these are before it.
-fn split_scheme(text: &str) -> (&str, &str) {
-    let is_of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    let is_around = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '[' | '(' | '{' | '<');
-    let begin = text.len() - text.trim_start_matches(is_around).len();
-    let end = text.find("://").filter(|&end| {
-        let scheme = text.get(begin..end).unwrap_or_default();
-        scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_of_scheme)
-    });
-    text.split_at(end.map_or(begin, |end| end + "://".len()))
+/// The end of `mysql://`, with the quotes or brackets before it. Without a scheme only these are before the end.
+fn end_of_scheme(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_around = |b: &u8| b.is_ascii_whitespace() || b"\"'`[({<".contains(b);
+    let begin = bytes.iter().position(|b| !is_around(b)).unwrap_or(bytes.len());
+    let is_of_scheme = |b: &u8| b.is_ascii_alphanumeric() || b"+-.".contains(b);
+    let end = begin + bytes.iter().skip(begin).take_while(|b| is_of_scheme(b)).count();
+    let is_scheme = bytes.get(begin).is_some_and(u8::is_ascii_alphabetic);
+    let has_mark = bytes.get(end..).is_some_and(|rest| rest.starts_with(b"://"));
+    if is_scheme && has_mark { end + 3 } else { begin }
 }
 
 /// Where what follows the last `@` begins, also if the `@` is encoded.
 fn end_of_user(text: &str) -> Option<usize> {
-    let encoded = text.rfind("%40").map(|at| at + "%40".len());
-    text.rfind('@').map(|at| at + 1).max(encoded)
+    let encoded = text.as_bytes().windows(3).rposition(|found| found == b"%40").map(|at| at + 3);
+    text.as_bytes().iter().rposition(|&b| b == b'@').map(|at| at + 1).max(encoded)
 }
 
-/// The colon before what is no port (or hidden already): a password whose `@` and host are missing.
+/// The end of the colon before what is no port (or hidden already): a password whose `@` and host are missing.
 fn unfinished_user(rest: &str) -> Option<usize> {
-    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
-    let mut from = 0;
-    for host in authority.split(',') {
-        let address = if host.starts_with('[') { host.find(']') } else { None };
-        let bracket = address.map_or(0, |at| at + 1);
-        if let Some(colon) = host[bracket..].find(':').map(|at| bracket + at) {
-            let port = host[colon + 1..].trim_end_matches(['\'', '"', ']', ')', ' ']);
-            if port != "…" && !port.bytes().all(|b| b.is_ascii_digit()) {
-                return Some(from + colon);
+    let mut begin = 0;
+    loop {
+        let (_, all) = split(rest, begin);
+        let (authority, after) = split(all, first_of(all, b"/?#").unwrap_or(all.len()));
+        for host in authority.as_bytes().split(|&b| b == b',') {
+            let bracket = match host.first() {
+                Some(b'[') => host.iter().position(|&b| b == b']').map_or(0, |at| at + 1),
+                _ => 0,
+            };
+            let colon = host.iter().skip(bracket).position(|&b| b == b':').map(|at| bracket + at + 1);
+            if let Some(port) = colon.and_then(|colon| host.get(colon..)) {
+                let digits = port.iter().take_while(|b| b.is_ascii_digit()).count();
+                let is_port = port.iter().skip(digits).all(|b| b"'\"]) ".contains(b));
+                if !is_port && port != HIDDEN.as_bytes() {
+                    return colon.map(|colon| begin + colon);
+                }
             }
+            begin += host.len() + 1;
         }
-        from += host.len() + 1;
+        // Another URL follows, of a list or by mistake.
+        begin += 1;
+        after.strip_prefix("//")?;
     }
-    // Another URL follows, of a list or by mistake.
-    let next = authority.len() + "//".len();
-    rest[authority.len()..].strip_prefix("//").and_then(unfinished_user).map(|colon| next + colon)
 }
 
-fn without_query(text: &str) -> String {
-    match text.find(['?', '#']) {
-        Some(at) if text[at + 1..].starts_with(HIDDEN) => text.to_owned(),
-        Some(at) => format!("{}{HIDDEN}", &text[..=at]),
-        None => text.to_owned(),
-    }
+fn first_of(text: &str, wanted: &[u8]) -> Option<usize> {
+    text.as_bytes().iter().position(|b| wanted.contains(b))
+}
+
+/// At a place before or behind an ASCII character. The searches are for bytes: those for characters and patterns would be
+/// a tenth of the WebAssembly module.
+fn split(text: &str, at: usize) -> (&str, &str) {
+    text.split_at_checked(at).unwrap_or((text, ""))
 }
 
 #[cfg(all(test, feature = "options"))]
