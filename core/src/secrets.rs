@@ -37,13 +37,13 @@ pub fn shown_url(text: &str) -> String {
     }
 }
 
-/// These, and a text without its query.
+/// These, and a text without its query. One that is hidden already stays, with the quote behind it.
 fn shown(parts: &[&str], text: &str) -> String {
-    let (before, query) = split(text, first_of(text, b"?#").map_or(text.len(), |at| at + 1));
-    let rest = if query.is_empty() && !before.ends_with(['?', '#']) { "" } else { HIDDEN };
+    let end = first_of(text, b"?#").map(|at| at + 1).filter(|&end| !split(text, end).1.starts_with(HIDDEN));
+    let (text, hidden) = end.map_or((text, ""), |end| (split(text, end).0, HIDDEN));
     let mut all = parts.concat();
-    all.push_str(before);
-    all.push_str(rest);
+    all.push_str(text);
+    all.push_str(hidden);
     all
 }
 
@@ -163,6 +163,7 @@ mod tests {
             ("host=db password=s3cret", "host=…"),
             ("s3cret@", "…"),
             ("\"s3cret@x\", which is no URL", "\"…@x\", which is no URL"),
+            ("\"http://b?…\"", "\"http://b?…\""),
         ] {
             assert_eq!((shown_url(text).as_str(), shown_url(shown).as_str()), (shown, shown));
             assert!(!shown_url(text).contains("s3cret") || text.starts_with("s3cret://"), "{text}");

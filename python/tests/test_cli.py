@@ -61,16 +61,21 @@ def endless(form, space):
     process.communicate()
 
 
+def own(text):
+    """Without warnings of what other tests hold on this host."""
+    return "".join(line for line in text.splitlines(keepends=True) if "under another name" not in line)
+
+
 def test_a_reader_that_goes_away_ends_it_quietly(endless):
     assert int(endless.stdout.readline()) > 0
     endless.stdout.close()
-    assert (endless.wait(10), endless.stderr.read()) == (0, "")
+    assert (endless.wait(60), own(endless.stderr.read())) == (0, "")
 
 
 def test_an_interrupt_ends_it_without_a_trace(endless):
     assert int(endless.stdout.readline()) > 0
     endless.send_signal(signal.SIGINT)
-    assert (endless.wait(10), endless.stderr.read()) == (-signal.SIGINT, "")
+    assert (endless.wait(60), own(endless.stderr.read())) == (-signal.SIGINT, "")
 
 
 def test_an_interrupt_ends_a_wait_for_input(form):

@@ -1,11 +1,12 @@
 """tests/vectors/options.json: which values of options and of the environment are refused, as in every language."""
 
 import json
+import pathlib
 
 import leafid
 import pytest
-from conftest import PROJECT
 
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
 VECTOR = json.loads((PROJECT / "tests/vectors/options.json").read_text())
 CASES = [(row, value, kind) for row in VECTOR["options"] for kind in ("bad", "good") for value in row[kind]]
 VARIABLES = [

@@ -2,11 +2,12 @@
 
 import json
 import logging
+import pathlib
 
 import leafid
 import pytest
-from conftest import PROJECT
 
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
 VECTOR = json.loads((PROJECT / "tests/vectors/secrets.json").read_text())
 MARKER = VECTOR["marker"]
 HOST = "127.0.0.1:1"

@@ -151,7 +151,7 @@ def _():
     pool.rewind()
     alive = [*lessees[1:], other, late]
     for lessee in alive:
-        lessee.await_error("worker_lost", 8)
+        lessee.await_error("worker_lost", 60)
     newcomer = pool.start("c")
     wait_for(lambda: in_use(newcomer), 5, "the newcomer to be refused while the table may be old")
     pool.resize(5)

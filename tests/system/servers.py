@@ -31,7 +31,9 @@ class IdServer:
 
     def start(self):
         more = [f"--{key.replace('_', '-')}={value}" for key, value in self.options.items()]
-        command = [PROGRAM, f"--store={self.store}", f"--listen=127.0.0.1:{self.port}", "--no-snowflake", *more]
+        # Tests change what servers of a store have alike, with nothing of the old ones left.
+        always = ["--no-snowflake", "--change-settings"]
+        command = [PROGRAM, f"--store={self.store}", f"--listen=127.0.0.1:{self.port}", *always, *more]
         self.log = self.store.with_name(f"{self.store.name}-{self.port}.log")
         env = {key: value for key, value in os.environ.items() if not key.startswith("LEAFID_")}
         with open(self.log, "w") as log:
