@@ -145,7 +145,7 @@ def test_an_error_of_a_filter_is_reported_and_the_next_record_comes(space, colle
     monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: raised.append(repr(unraisable.exc_value)))
 
     def refuse(record):
-        if "worker id 7" in record.getMessage():
+        if "worker id 7" in record.getMessage() and OTHER_NAME not in record.getMessage():
             raise LookupError("mine")
         return True
 
