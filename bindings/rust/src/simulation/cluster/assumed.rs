@@ -30,7 +30,12 @@ pub(crate) const NOT_COVERED: &[Line] = &[
         row: "lease servers with different stores, or leases beside fixed worker ids or ranges",
         here: Assumed("a world has one lease server, and no fixed worker ids beside its leases"),
     },
-    Line { row: "two names in one column", here: Assumed("a world has one id space") },
+    Line {
+        row: "two names in one column",
+        here: Assumed(
+            "the lease server keeps what it has stored; a source that forgets does so towards one machine",
+        ),
+    },
     Line {
         row: "a StatefulSet's pod that was deleted by force (`kubectl delete --force`, a lost node that was given up) and still runs",
         here: Assumed("each machine has worker ids of its own, or leases them"),
@@ -66,10 +71,20 @@ pub(crate) const NOT_COVERED: &[Line] = &[
         ),
     },
     Line {
+        row: "an id server's store that was lost or is empty: a volume not mounted, another folder, a container without its volume",
+        here: Assumed(
+            "the lease server keeps what it has stored; a source that forgets does so towards one machine",
+        ),
+    },
+    Line {
         row: "a database that loses acknowledged commits, used from different hosts",
         here: Assumed(
             "the lease server keeps what it has stored; a source that forgets does so towards one machine",
         ),
+    },
+    Line {
+        row: "a database with several primaries (circular replication, BDR, multi-master)",
+        here: Assumed("a source and a lease server have one state, and no second primary"),
     },
     Line {
         row: "network file systems without working locks, if `shared_fs` says that they work",
