@@ -30,12 +30,7 @@ pub(crate) const NOT_COVERED: &[Line] = &[
         row: "lease servers with different stores, or leases beside fixed worker ids or ranges",
         here: Assumed("a world has one lease server, and no fixed worker ids beside its leases"),
     },
-    Line {
-        row: "two names in one column",
-        here: Assumed(
-            "the lease server keeps what it has stored; a source that forgets does so towards one machine",
-        ),
-    },
+    Line { row: "two names in one column", here: Assumed("a world has one id space") },
     Line {
         row: "a StatefulSet's pod that was deleted by force (`kubectl delete --force`, a lost node that was given up) and still runs",
         here: Assumed("each machine has worker ids of its own, or leases them"),
