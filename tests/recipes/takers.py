@@ -70,6 +70,15 @@ class Takers:
                 assert time.monotonic() < deadline, f"no ids within {PATIENCE} s: {taker.told()}"
                 time.sleep(0.02)
 
+    def say_something(self):
+        """Waits until each has told why it has no ids."""
+        deadline = time.monotonic() + PATIENCE
+        for taker in self.all:
+            while not taker.log.stat().st_size:
+                assert taker.process.poll() is None, f"ended with {taker.process.returncode}"
+                assert time.monotonic() < deadline, f"nothing was said within {PATIENCE} s: {taker.recipe.name}"
+                time.sleep(0.02)
+
     def kill_some(self):
         """One of each recipe."""
         for taker in self.all[: len(self.all) // 2]:

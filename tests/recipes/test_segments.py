@@ -26,7 +26,7 @@ BREAKS = {
     ],
     "sqlite_better_sqlite3.mjs": [
         ("max(max_id, ?) + ?", "? + ?"),
-        ("take.all(after", f"take.all(db.prepare(\"SELECT {OLD}\").pluck().get()"),
+        ("(TAKE).all(after", f"(TAKE).all(db.prepare(\"SELECT {OLD}\").pluck().get()"),
     ],
     "sqlalchemy_core.py": [("values(max_id=raised)", "values(max_id=db.scalar(select(max_id).where(this)) + step)")],
     "redis_redis.py": [
@@ -69,6 +69,19 @@ def opened(kind):
 
 def test_no_range_is_given_twice(store):
     hammer("take_segments", store, 2_000)
+
+
+def test_a_file_that_is_locked_at_the_start_ends_nobody():
+    store, environment = opened("sqlite")
+    with contextlib.closing(sqlite3.connect(store.url, isolation_level=None)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        recipes = [PROJECT / recipe for recipe in RECIPES["sqlite"]]
+        with Takers("take_segments", recipes, environment) as takers:
+            takers.say_something()
+            db.execute("ROLLBACK")
+            takers.continue_all()
+            takers.end()
+    store.remove()
 
 
 def test_a_recipe_that_reads_and_then_writes_is_noticed(store, folder):
