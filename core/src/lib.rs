@@ -37,6 +37,8 @@ extern crate alloc;
 extern crate std;
 
 mod atomic;
+#[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+pub mod call;
 mod code;
 mod error;
 #[cfg(feature = "format")]
@@ -53,11 +55,15 @@ mod public_id_key;
 #[cfg(feature = "public-ids")]
 mod public_ids;
 mod quoted;
+#[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+pub mod run;
 mod secrets;
 mod segment;
 mod server;
 mod snowflake;
 mod sorted;
+#[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+pub mod supply;
 mod text_form;
 mod time;
 mod utc;

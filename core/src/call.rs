@@ -1,0 +1,30 @@
+//! What [`run`](crate::run) and [`supply`](crate::supply) share with their hosts: clocks, the number of a call, lines of
+//! a log, and how an operation on a file failed.
+
+use core::time::Duration;
+
+/// The clocks of the host, read directly before a machine is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Clocks {
+    /// The system's clock, Unix milliseconds. It may go back or leap.
+    pub wall_ms: i64,
+    /// The time since the machine started. It never goes back, and counts while the machine sleeps.
+    pub boot: Duration,
+}
+
+/// The number of a call. A machine never uses one twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallId(pub u64);
+
+/// How important a line of the log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// For a search for faults.
+    Debug,
+    /// An ordinary event.
+    Info,
+    /// Ids are still issued, but somebody should look.
+    Warn,
+    /// No ids are issued.
+    Error,
+}

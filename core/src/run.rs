@@ -1,0 +1,1 @@
+//! The life of one worker id's user, from the claim to the release: the machine `WorkerRun` and its parts.
