@@ -39,7 +39,7 @@ impl Order {
 }
 
 /// The unchecked fields of a layout. The default is Leaf's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LayoutFields {
     /// Unix milliseconds of tick 0.
     pub epoch_ms: i64,

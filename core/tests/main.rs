@@ -36,4 +36,5 @@ mod text_forms;
 mod threads;
 mod used_up_tick;
 mod uuids;
+mod values;
 mod vectors;

@@ -28,7 +28,7 @@ use serde::Serialize;
 const MOST_SERVERS_BYTES: usize = 1_200;
 
 /// The content of a cache file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct LeaseFile {
     /// The id space.
     pub name: String,
@@ -62,7 +62,7 @@ impl Content for LeaseFile {
 }
 
 /// A lease and the facts that it depends on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct CachedLease {
     from_ms: i64,
     until_ms: i64,

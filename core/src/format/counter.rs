@@ -15,7 +15,7 @@ use serde::Serialize;
 pub const MOST_STEP: i64 = 1 << 24;
 
 /// The counter of one tag of `file:DIR`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Counter {
     /// The id of the directory in which it was created.
     directory: String,
@@ -42,7 +42,7 @@ impl Content for Counter {
 }
 
 /// The content of the file that identifies a directory of counters.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Marker {
     /// The id of the directory.
     pub id: String,

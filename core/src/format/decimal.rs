@@ -6,7 +6,7 @@ use alloc::string::ToString;
 use serde::ser::{Serialize, Serializer};
 
 /// An id or a bound of ids, written as text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Decimal(
     /// The number.
     pub i64,
@@ -25,7 +25,7 @@ impl Decimal {
 }
 
 /// A segment: start, end and stride.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Triple(
     /// The segment.
     pub Segment,

@@ -17,7 +17,7 @@ use serde::Serialize;
 pub const MOST_SPANS: usize = 32;
 
 /// The stored state of a tag.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Mark {
     /// The name of the source.
     pub source: String,

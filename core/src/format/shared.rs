@@ -34,7 +34,7 @@ pub trait Content: Serialize + Sized {
 }
 
 /// The content that was read from a file.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Found<C> {
     /// What the newest slot holds.
     pub content: C,

@@ -12,7 +12,7 @@ use serde::Serialize;
 const FORMAT: i64 = 1;
 
 /// The process that wrote a record, and the time: for messages and for the clock filter.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Writer {
     /// The id of the process; 0 in an unused record.
     pub pid: i32,
@@ -31,7 +31,7 @@ pub struct Writer {
 }
 
 /// A record with its slot number and its writer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoredRecord {
     /// The number of the slot.
     pub number: u64,

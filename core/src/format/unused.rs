@@ -14,7 +14,7 @@ pub const DAY_MS: i64 = 86_400_000;
 pub const MOST_SEGMENTS: usize = 8;
 
 /// A start of a machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct MachineStart {
     /// The id of the machine.
     pub machine: String,
@@ -24,7 +24,7 @@ pub struct MachineStart {
 }
 
 /// Unused segments and the facts that they depend on. A copy is another file, or a file of another machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct UnusedSegments {
     segments: Vec<Triple>,
     /// The time of the clock when the oldest of them were stored.

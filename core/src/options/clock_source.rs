@@ -4,7 +4,7 @@ use crate::quoted::Quoted;
 use crate::{Error, Result};
 
 /// The clock that the time in an id is read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ClockSource {
     /// The system clock.
     #[default]

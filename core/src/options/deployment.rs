@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::fmt::Display;
 
 /// The file system that a directory is on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileSystem {
     /// The kernel's name for it: `ext4`, `nfs4`.
     pub name: String,
@@ -20,7 +20,7 @@ pub struct FileSystem {
 }
 
 /// How long a file lasts, and who sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FilesystemKind {
     /// A disk of this machine.
     Local,
@@ -31,7 +31,7 @@ pub enum FilesystemKind {
 }
 
 /// The processes that see a host lock of this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// All processes of the machine's first network namespace, to which this process belongs.
     Host,

@@ -22,7 +22,7 @@ pub enum WorkerOption<'t> {
 }
 
 /// The worker ids that a generator may claim; a single id if both ends are equal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WorkerRange {
     /// The smallest id.
     pub first: u32,

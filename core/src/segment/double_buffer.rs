@@ -60,7 +60,7 @@ pub struct Filler {
 }
 
 /// The reason why a buffer returns no id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Empty {
     /// Both segments are used up.
     UsedUp,

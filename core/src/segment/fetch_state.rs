@@ -52,7 +52,7 @@ pub enum FetchPhase {
 }
 
 /// The next action of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FetchAction {
     /// Nothing.
     Nothing,
@@ -63,7 +63,7 @@ pub enum FetchAction {
 }
 
 /// The request to a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FetchPlan {
     /// The step by the rule of [`AdaptiveStep`], to pass back to [`FetchState::succeeded`]; 0 leaves the choice to the
     /// source.

@@ -17,7 +17,7 @@ const LONGER: usize = 8;
 const BUSY_MS: i64 = 1_000;
 
 /// The length of the next run of one thread. Times are of a clock that only goes forward, in milliseconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RunLength {
     next: usize,
     taken_at_ms: i64,

@@ -12,7 +12,7 @@ pub struct Segment {
 }
 
 /// The result of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fetched {
     /// The ids.
     pub segment: Segment,

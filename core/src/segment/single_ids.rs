@@ -30,7 +30,7 @@ const GATHERS: Duration = Duration::from_millis(20);
 const AHEAD: u64 = 16;
 
 /// `T` is a tag, and `R` completes a fetch. Times are of a clock that only goes forward.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SingleIds<T, R> {
     turns: Turns<T>,
     /// The number of concurrent requests, for all tags together.
@@ -41,7 +41,7 @@ pub struct SingleIds<T, R> {
 }
 
 /// The next actions of the host. It must carry out all of them.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SingleIdsActions<R> {
     /// Complete a fetch.
     pub answer: Option<SingleIdsAnswer<R>>,
@@ -52,7 +52,7 @@ pub struct SingleIdsActions<R> {
 }
 
 /// The result of a fetch.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SingleIdsAnswer<R> {
     /// Completes the fetch.
     pub reply: R,
@@ -63,7 +63,7 @@ pub struct SingleIdsAnswer<R> {
 }
 
 /// The results of a tag's requests so far.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Collected<R> {
     /// Completes the fetch, at this time even if more ids will come.
     reply: Option<(R, Duration)>,

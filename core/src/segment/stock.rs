@@ -6,7 +6,7 @@
 const FIRST: u64 = 1;
 
 /// The stock of a tag: it is filled up to a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stock {
     /// The largest target: the `step` of the tag.
     pub most: u64,

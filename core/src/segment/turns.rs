@@ -17,7 +17,7 @@
 use alloc::collections::BTreeMap;
 
 /// The planned and the running requests of each tag. Each call takes a time that is logarithmic in the number of tags.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Turns<T> {
     /// The number of concurrent requests, for all tags together.
     most: usize,
@@ -33,7 +33,7 @@ pub struct Turns<T> {
 /// The rank of a tag that is ready: its running requests, its last request, and when it came.
 type Rank = (usize, u64, u64);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Line {
     wanted: u64,
     under_way: usize,

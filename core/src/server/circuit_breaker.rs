@@ -85,7 +85,7 @@ impl<K: PartialEq> Calls<K> {
 }
 
 /// The next action of the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum BreakerAction<K> {
     /// All of these keys ask the source now. If there is a time, call [`CircuitBreaker::timer`] then.
     Release(VecDeque<K>, Option<i64>),
@@ -98,7 +98,7 @@ pub enum BreakerAction<K> {
 }
 
 /// The result of a fetch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FetchEnd {
     /// The source responded, with ids or without.
     Answered,
@@ -112,7 +112,7 @@ pub enum FetchEnd {
 }
 
 /// Whether a source's servers back off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ServersReadiness {
     /// The source has no servers that are known.
     Unknown,

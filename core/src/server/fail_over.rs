@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 /// A request that is sent to one server after the other. `W` is the text of the tag.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FailOver<W> {
     whose: W,
     urgent: bool,
@@ -39,7 +39,7 @@ pub struct FailOver<W> {
 }
 
 /// The next action of the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FailOverAction {
     /// Send the request, then call [`FailOver::ended`].
     Send {
@@ -57,7 +57,7 @@ pub enum FailOverAction {
 }
 
 /// The end of a sent request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RequestEnd {
     /// A response.
     Response(Verdict<(), ServerFailure>),

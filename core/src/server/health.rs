@@ -23,13 +23,13 @@ use alloc::vec::Vec;
 /// forward.
 ///
 /// `whose` is the requested tag, or "" if all requests are alike. `urgent`: a caller waits.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ServersHealth {
     servers: Vec<ServerHealth>,
 }
 
 /// One request to one server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Attempt {
     /// Its place in the list.
     pub server: usize,
@@ -125,7 +125,7 @@ impl ServersHealth {
 ///
 /// A request is for a tag, or for "" if all requests are alike. A wrong response may be wrong only for its tag, so only
 /// the tag's requests back off. No response, and wrong responses to many tags in a row, concern the whole server.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct ServerHealth {
     whole: BackOffState,
     /// The tag of the last failure of the whole server.
@@ -139,7 +139,7 @@ struct ServerHealth {
 }
 
 /// The back-off of a server, or of a tag at this server, and its last failure.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct BackOffState {
     back_off: BackOff,
     failed_at_ms: i64,
@@ -151,7 +151,7 @@ struct BackOffState {
 }
 
 /// The failure of a request to a server.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ServerFailure {
     /// The error for the caller.
     pub error: Error,
@@ -164,7 +164,7 @@ pub struct ServerFailure {
 }
 
 /// When a server may be asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Readiness {
     Healthy,
     /// It failed, and its back-off is over: one attempt at a time may probe it.

@@ -5,7 +5,7 @@ use crate::{Code, Error, Layout, Rules, Utc};
 use alloc::vec::Vec;
 
 /// The next action of a caller that got no id. The call changed nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Call again when the clock reads this, in Unix milliseconds.
     WaitUntil(i64),
@@ -34,7 +34,7 @@ pub enum Action {
 }
 
 /// A run of ids of one tick: `first`, `first + stride`, …, `count` of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Run {
     /// The first id.
     pub first: i64,

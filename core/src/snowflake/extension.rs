@@ -26,7 +26,7 @@ pub struct SpanExtension {
 }
 
 /// The next action of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExtensionAction {
     /// Write a record with this span, then grant it.
     Extend(Span),

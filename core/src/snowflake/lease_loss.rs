@@ -51,7 +51,7 @@ pub struct LeaseLoss {
 }
 
 /// The next action of the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LossAction {
     /// Claim, in this round, and poll again after 200 ms.
     Claim(u64),

@@ -53,7 +53,7 @@ struct InFlight {
 }
 
 /// The arguments of a call of the lease source.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RenewalRequest {
     /// The current lease.
     pub lease: Lease,
@@ -62,7 +62,7 @@ pub struct RenewalRequest {
 }
 
 /// The result of the lease source.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RenewalAnswer {
     /// A renewal.
     Renewed(Renewal),
@@ -75,7 +75,7 @@ pub enum RenewalAnswer {
 }
 
 /// The end of a renewal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RenewalEnd {
     /// The lease is still held.
     Kept,

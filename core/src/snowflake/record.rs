@@ -51,7 +51,7 @@ pub struct Record {
 }
 
 /// Whether a new generator may start.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Admission {
     /// At this tick. No tick at or above it was ever granted.
     From(u64),

@@ -31,7 +31,7 @@ pub struct Start<'a> {
 }
 
 /// The next action of a start.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StartAction {
     /// Write the record of a run that begins with this span, then make the generator.
     Begin {

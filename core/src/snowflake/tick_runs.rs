@@ -16,7 +16,7 @@ use crate::{LONGEST_RUN, Layout, Run};
 const SHARE: usize = 8;
 
 /// The length of the next run of one thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TickRuns {
     layout: Layout,
     /// The number of ids in succession in one tick, and the position after them.

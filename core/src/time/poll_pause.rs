@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 /// The pauses of one wait: each is half as long again as the one before, up to a bound.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PollPause {
     next: Duration,
     longest: Duration,

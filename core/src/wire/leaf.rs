@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::string::String;
 
 /// The mode of Leaf that the requests use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LeafMode {
     /// One id of a segment. With `block_size` N it is the number of a block of N ids.
     Segment {

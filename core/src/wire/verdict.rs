@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 const QUOTED: usize = 100;
 
 /// A request, for any of the servers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
     /// The method.
     pub method: Method,
@@ -26,7 +26,7 @@ pub struct Request {
 }
 
 /// The method of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// GET
     Get,
@@ -35,7 +35,7 @@ pub enum Method {
 }
 
 /// The body of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Body {
     /// The header Content-Type.
     pub content_type: &'static str,
@@ -44,7 +44,7 @@ pub struct Body {
 }
 
 /// A response, correct or not.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Response {
     /// The requested URL without its query.
     pub url: String,
@@ -61,7 +61,7 @@ pub struct Response {
 }
 
 /// The meaning of a response for the caller.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict<T, F = Error> {
     /// A correct response.
     Answer(T),
