@@ -50,8 +50,8 @@ struct Slot {
     fetch_at: AtomicU64,
 }
 
-/// The right to fill a [`DoubleBuffer`]: only its holder may fill it.
-#[derive(Debug)]
+/// The right to fill a [`DoubleBuffer`]: only its holder may fill it. A clone fills a copy of the buffer.
+#[derive(Clone, Debug)]
 pub struct Filler {
     /// The ticket after the last one of the last segment.
     end: u64,
@@ -151,6 +151,25 @@ impl DoubleBuffer {
         }
     }
 
+    /// A copy, from which the same ids are taken: for a search through the states of a machine, and for nothing else.
+    pub fn copied(&self) -> DoubleBuffer {
+        let next = AtomicU64::new(self.next.load(Relaxed));
+        let slots = [self.slots[0].copied(), self.slots[1].copied()];
+        DoubleBuffer { next, turn: AtomicU32::new(self.turn.load(Relaxed)), slots }
+    }
+
+    /// All that decides what it does next, whatever the number of ids that were taken before. Two buffers whose states
+    /// are equal are equal.
+    pub fn state(&self, filler: &Filler) -> [u64; 10] {
+        let next = self.next.load(Relaxed);
+        if next == SEALED {
+            return [SEALED; 10];
+        }
+        let older = self.slots[filler.slot].state(next);
+        let newer = self.slots[1 - filler.slot].state(next);
+        core::array::from_fn(|at| if at < 5 { older[at] } else { newer[at - 5] })
+    }
+
     /// Adds a segment after the others. When more than `prefetch` percent of it are used, the next fetch is requested.
     /// If both slots are in use, or the buffer was sealed, returns the segment as the error.
     pub fn offer(&self, filler: &mut Filler, segment: Segment, prefetch: u32) -> Result<(), Segment> {
@@ -239,6 +258,27 @@ impl Slot {
             stride: AtomicU64::new(0),
             fetch_at: AtomicU64::new(0),
         }
+    }
+
+    fn copied(&self) -> Slot {
+        let copy = |number: &AtomicU64| AtomicU64::new(number.load(Relaxed));
+        Slot {
+            first: copy(&self.first),
+            end: copy(&self.end),
+            start: copy(&self.start),
+            stride: copy(&self.stride),
+            fetch_at: copy(&self.fetch_at),
+        }
+    }
+
+    /// Its unused ids, relative to the next ticket; of a used-up slot only whether it was ever filled.
+    fn state(&self, next: u64) -> [u64; 5] {
+        let (first, end) = (self.first.load(Relaxed), self.end());
+        if end <= next {
+            return [0, 0, 0, 0, u64::from(self.len() > 0)];
+        }
+        let (start, stride) = (self.start.load(Relaxed), self.stride.load(Relaxed));
+        [first.wrapping_sub(next), end - next, start, stride, self.fetch_at.load(Relaxed)]
     }
 
     /// The number of the id with this ticket in the segment.
