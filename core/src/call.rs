@@ -1,6 +1,10 @@
 //! What [`run`](crate::run) and [`supply`](crate::supply) share with their hosts: clocks, the number of a call, lines of
 //! a log, and how an operation on a file failed.
 
+mod io_failure;
+
+pub use io_failure::{FileAction, FileAdvice, IoFailure, IoKind, MOST_STUCK_CALLS};
+
 use core::time::Duration;
 
 /// The clocks of the host, read directly before a machine is called.

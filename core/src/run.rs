@@ -1,1 +1,5 @@
 //! The life of one worker id's user, from the claim to the release: the machine `WorkerRun` and its parts.
+
+pub mod record_file;
+pub mod record_open;
+pub mod record_write;

@@ -25,6 +25,7 @@ mod lease_claims;
 mod leases;
 mod public_ids;
 mod random_start;
+mod record_files;
 mod record_reset;
 mod reserve;
 mod seal;

@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
+use core::time::Duration;
 use serde::Serialize;
 
 const FORMAT: i64 = 1;
@@ -44,6 +45,7 @@ pub struct StoredRecord {
 }
 
 /// The content of a file's slots.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SlotPair {
     /// The record that was written last.
     pub newest: StoredRecord,
@@ -109,6 +111,12 @@ impl Writer {
         serde_json::to_string(self).unwrap_or_default()
     }
 
+    /// Records the time of the clocks: the time since the machine's start, and the leap that is not followed yet.
+    pub fn stamp(&mut self, boot: Duration, leap_ms: Option<(i64, i64)>) {
+        self.counted_ms = boot.as_millis() as i64;
+        self.leap_ms = leap_ms;
+    }
+
     fn read(object: &Object<'_>) -> JsonResult<Writer> {
         Ok(Writer {
             pid: object.number("pid")?,
@@ -122,6 +130,18 @@ impl Writer {
 }
 
 impl StoredRecord {
+    /// Its writer, if it wrote in the start `boot` of the machine. Then the clock filter has to know what that writer saw:
+    /// the filtered time `granted_at_ms` when `counted_ms` had passed since the start, and its leap.
+    pub fn writer_since(&self, boot: &str) -> Option<&Writer> {
+        Some(&self.writer).filter(|writer| !writer.boot.is_empty() && writer.boot == boot)
+    }
+
+    /// The process that wrote it, for messages; `None` in an unused record.
+    pub fn holder(&self) -> Option<String> {
+        let Writer { pid, host, started, .. } = &self.writer;
+        (*pid > 0).then(|| format!("pid {pid} on host {host}, started {started}"))
+    }
+
     /// The bytes of the slot: JSON, its checksum, blanks and a line feed. Errors: `internal`.
     pub fn to_bytes(&self) -> Result<[u8; SLOT_BYTES]> {
         let layout = &self.record.layout;
