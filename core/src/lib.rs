@@ -43,6 +43,8 @@ mod code;
 mod error;
 #[cfg(feature = "format")]
 pub mod format;
+#[cfg(feature = "wire")]
+pub mod http;
 mod id;
 #[cfg(any(feature = "format", feature = "wire"))]
 mod json;

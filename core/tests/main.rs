@@ -17,6 +17,7 @@ mod end_of_time;
 mod errors;
 mod fail_over;
 mod fetch_threads;
+mod http;
 mod ids_increase;
 mod issued;
 mod lagging_clock;

@@ -12,7 +12,7 @@
 //! | asked | a wrong response, or none | ready: the server backs off, and is not asked again |
 //! | asked | an error that says nothing about the server | ready: the server is not asked again |
 //! | asked, by the first request | the server had closed the kept connection | ready: it is asked once more |
-//! | ready | cancelled | done: a probe that was not made may be made by others |
+//! | ready, asked | cancelled | done: a probe that was not made, or has not ended, may be made by others |
 
 use crate::wire::Verdict;
 use crate::{Attempt, Error, ServerFailure, ServersHealth};
@@ -116,9 +116,10 @@ impl<W: AsRef<str>> FailOver<W> {
         FailOverAction::Send { server: attempt.server, nonce, within, reconnect }
     }
 
-    /// No further server is asked.
+    /// No further server is asked, and the end of a sent request has no effect.
     pub fn cancelled(&mut self, health: &mut ServersHealth) {
-        self.again.take().into_iter().for_each(|attempt| health.cancelled(attempt, self.whose.as_ref()));
+        let begun = [self.attempt.take(), self.again.take()];
+        begun.into_iter().flatten().for_each(|attempt| health.cancelled(attempt, self.whose.as_ref()));
     }
 
     /// A sent request has ended. Returns the result of all of it; `None` if the next server is asked.

@@ -41,14 +41,23 @@ impl LeaseClaims {
 
     /// The claim failed. Returns the error for the caller: `worker_lost` where no server answered.
     pub fn failed(&mut self, key: String, claim: LeaseClaim, error: Error) -> Error {
-        // These are answers, and no id is leased.
-        if !matches!(error.code(), Code::WorkerInUse | Code::InvalidArgument) {
+        if leaves_unanswered(&error) {
             self.unanswered.insert(key, claim);
         }
-        match error.code() {
-            // The transport reports these for every kind of request.
-            Code::SegmentUnavailable | Code::Closed => Error::new(Code::WorkerLost, error.message()),
-            _ => error,
-        }
+        of_a_claim(error)
+    }
+}
+
+/// Whether a claim that failed so may have leased an id: the error is no answer to it.
+pub(crate) fn leaves_unanswered(error: &Error) -> bool {
+    !matches!(error.code(), Code::WorkerInUse | Code::InvalidArgument)
+}
+
+/// The error of a failed claim for its caller.
+pub(crate) fn of_a_claim(error: Error) -> Error {
+    match error.code() {
+        // The transport reports these for every kind of request.
+        Code::SegmentUnavailable | Code::Closed => Error::new(Code::WorkerLost, error.message()),
+        _ => error,
     }
 }

@@ -75,9 +75,9 @@ pub enum Verdict<T, F = Error> {
     Denied(F),
 }
 
-impl<T> Verdict<T> {
+impl<T, F> Verdict<T, F> {
     /// The same verdict with another answer.
-    pub fn map<U>(self, answer: impl FnOnce(T) -> U) -> Verdict<U> {
+    pub fn map<U>(self, answer: impl FnOnce(T) -> U) -> Verdict<U, F> {
         match self {
             Verdict::Answer(was) => Verdict::Answer(answer(was)),
             Verdict::Refused(error) => Verdict::Refused(error),
@@ -86,7 +86,9 @@ impl<T> Verdict<T> {
             Verdict::Denied(error) => Verdict::Denied(error),
         }
     }
+}
 
+impl<T> Verdict<T> {
     /// The answer, or the error.
     pub fn into_result(self) -> Result<T, Error> {
         match self {
