@@ -3,3 +3,4 @@
 pub mod record_file;
 pub mod record_open;
 pub mod record_write;
+pub mod waiting;

@@ -40,3 +40,4 @@ mod used_up_tick;
 mod uuids;
 mod values;
 mod vectors;
+mod waiting;

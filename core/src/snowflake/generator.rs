@@ -192,9 +192,21 @@ impl Snowflake {
         ((self.sequence_mask + 1) - (start & self.sequence_mask)) as usize
     }
 
+    /// What [`Snowflake::next`] would return now instead of an id; `None` for an id.
+    pub fn lacks(&self, now_ms: i64) -> Option<Action> {
+        let Some(now) = self.layout.tick_at(now_ms) else { return Some(Action::BeforeEpoch { now_ms }) };
+        self.target(self.next.0.load(Relaxed), now, now_ms).err()
+    }
+
     /// The first tick outside the granted spans.
     pub fn until(&self) -> u64 {
         self.until.load(Acquire)
+    }
+
+    /// The worker id.
+    pub fn worker_id(&self) -> u32 {
+        // It fits: it was a worker id before it was shifted.
+        (self.worker >> self.layout.shifts().0) as u32
     }
 
     /// The layout.
@@ -244,17 +256,7 @@ impl Snowflake {
         let Some(now) = self.layout.tick_at(now_ms) else { return Err(Action::BeforeEpoch { now_ms }) };
         let mut at = self.next.0.load(Relaxed);
         loop {
-            let tick = at >> self.sequence_bits;
-            let target = if now >= tick {
-                let begun = now == tick && at & self.sequence_mask != 0;
-                Target { tick: now, begun, pace: None }
-            } else {
-                self.ahead(at, now, now_ms)?
-            };
-            // Before the shift in `begin`: after the last tick it would lose bits.
-            if target.tick >= self.until.load(Acquire) {
-                return Err(self.outside(target.tick, now_ms));
-            }
+            let target = self.target(at, now, now_ms)?;
             if let Some((found, left)) = target.pace
                 && self.pace.compare_exchange(found, left, Relaxed, Relaxed).is_err()
             {
@@ -273,6 +275,23 @@ impl Snowflake {
                 Err(found) => at = found,
             }
         }
+    }
+
+    /// Where the step from the position `at` leads.
+    #[inline(always)]
+    fn target(&self, at: u64, now: u64, now_ms: i64) -> core::result::Result<Target, Action> {
+        let tick = at >> self.sequence_bits;
+        let target = if now >= tick {
+            let begun = now == tick && at & self.sequence_mask != 0;
+            Target { tick: now, begun, pace: None }
+        } else {
+            self.ahead(at, now, now_ms)?
+        };
+        // Before the shift in `begin`: after the last tick it would lose bits.
+        if target.tick >= self.until.load(Acquire) {
+            return Err(self.outside(target.tick, now_ms));
+        }
+        Ok(target)
     }
 
     /// The next action at a position whose tick is ahead of the clock.
