@@ -7,10 +7,23 @@ mod checks;
 mod clock_check;
 mod clock_source;
 pub mod deployment;
+#[cfg(all(feature = "format", feature = "wire"))]
+mod environment;
+#[cfg(all(feature = "format", feature = "wire"))]
+mod option_value;
 mod refused;
+#[cfg(all(feature = "format", feature = "wire"))]
+mod run_options;
 mod segments;
+#[cfg(all(feature = "format", feature = "wire"))]
+mod server_options;
+mod server_url;
 mod servers;
 mod settings;
+#[cfg(all(feature = "format", feature = "wire"))]
+mod supply_options;
+#[cfg(any(feature = "format", feature = "wire"))]
+mod table;
 mod worker_ids;
 
 pub use crate::secrets::{ENCODED, has_raw_password, shown_path, shown_url, shown_urls};
@@ -21,11 +34,24 @@ pub use checks::{
 };
 pub use clock_check::{built_ms, check_built, check_clock};
 pub use clock_source::ClockSource;
+#[cfg(all(feature = "format", feature = "wire"))]
+pub use environment::{Environment, NamedDirectory};
+#[cfg(all(feature = "format", feature = "wire"))]
+pub use option_value::{FileTag, OptionValue, OptionValues};
 pub use refused::refused;
+#[cfg(all(feature = "format", feature = "wire"))]
+pub use run_options::{RunOptions, WorkerFrom};
 pub use segments::{
     MOST_PREWARMED, SourceChoice, block_size, check_keep_unused, check_leaf_order, check_prewarm, check_step,
     check_tag, check_tinyid_step, id_order, prefetch,
 };
-pub use servers::{check_connections, check_header, check_header_bytes, check_servers};
+#[cfg(all(feature = "format", feature = "wire"))]
+pub use server_options::ServerOptions;
+pub use server_url::server_url;
+pub use servers::{check_connections, check_header, check_header_bytes, check_headers, check_servers};
 pub use settings::{check_unpersisted, no_record_wait_ms, rules, start_tick, with_epoch};
+#[cfg(all(feature = "format", feature = "wire"))]
+pub use supply_options::{Prewarm, Protocol, SupplyFrom, SupplyOptions};
+#[cfg(any(feature = "format", feature = "wire"))]
+pub use table::{OPTIONS, OptionKind, OptionOf, OptionRow};
 pub use worker_ids::{WorkerOption, WorkerRange, of_hostname, server_urls};

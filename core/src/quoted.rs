@@ -17,6 +17,30 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
+/// Bytes of the system that should be text, as [`Quoted`] shows them. What is no UTF-8 is shown by its bytes.
+#[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+pub(crate) struct QuotedBytes<'a>(pub(crate) &'a [u8]);
+
+#[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+impl fmt::Display for QuotedBytes<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_char('"')?;
+        for chunk in self.0.utf8_chunks() {
+            Escaped(chunk.valid()).fmt(to)?;
+            chunk.invalid().iter().try_for_each(|byte| write!(to, "\\x{byte:02X}"))?;
+        }
+        to.write_char('"')
+    }
+}
+
+/// For [`crate::options::Variable`].
+#[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+impl fmt::Debug for QuotedBytes<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, to)
+    }
+}
+
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         for char in self.0.chars() {

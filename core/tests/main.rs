@@ -24,6 +24,7 @@ mod lagging_clock;
 mod layouts;
 mod lease_claims;
 mod leases;
+mod options;
 mod public_ids;
 mod random_start;
 mod record_files;

@@ -6,8 +6,18 @@ use crate::secrets::shown_url;
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 
-/// The options and arguments whose values no message shows.
-const SECRET: [&str; 4] = ["token", "headers", "key", "others"];
+/// What a message shows instead of a secret.
+pub(crate) const SHOWN_INSTEAD: &str = "a value that is not shown";
+
+/// Whether no message shows the values of the option or argument.
+pub(crate) fn is_secret(name: &str) -> bool {
+    #[cfg(any(feature = "format", feature = "wire"))]
+    if let Some(row) = super::table::find(name) {
+        return row.is_secret;
+    }
+    // The arguments of public ids.
+    ["key", "others"].contains(&name)
+}
 
 /// `invalid_argument` for the option or argument `name`; `value` as the language writes it, `instead` of the text of
 /// [`allowed`]. A value that may be a secret is not shown.
@@ -18,8 +28,8 @@ pub fn refused(name: &str, value: &str, instead: Option<&str>) -> Error {
 }
 
 fn shown_value(name: &str, value: &str) -> String {
-    match SECRET.contains(&name) {
-        true => "a value that is not shown".to_owned(),
+    match is_secret(name) {
+        true => SHOWN_INSTEAD.to_owned(),
         false => shown_url(value),
     }
 }

@@ -1,10 +1,11 @@
-//! The options for requests to servers. URLs and headers are parsed by the host, with the library that sends them.
+//! The checks of the options for requests to servers.
 
 use crate::options::allowed::allowed;
 use crate::quoted::Quoted;
 use crate::{Error, Result};
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 const MOST_SERVERS: usize = 64;
 const LONGEST_URL: usize = 2_000;
@@ -23,6 +24,9 @@ const RESERVED: [&str; 9] = [
     "transfer-encoding",
     "upgrade",
 ];
+
+/// The header of a token.
+const AUTHORIZATION: &str = "authorization";
 
 /// The number of servers, that their URLs have no password, and their length. `option` names the servers. Errors: `invalid_argument`.
 pub fn check_servers(option: &str, urls: &[String]) -> Result<()> {
@@ -71,4 +75,38 @@ pub fn check_header_bytes(bytes: usize) -> Result<()> {
             Err(Error::invalid("headers", format!("{bytes} bytes"), &allowed))
         }
     }
+}
+
+/// The headers of the user, and the token as `Authorization: Bearer …`. Errors: `invalid_argument`.
+pub fn check_headers(token: Option<&str>, others: &[(String, String)]) -> Result<()> {
+    // RFC 9110, 5.5, and bytes that are no ASCII.
+    let is_value = |value: &str| value.bytes().all(|byte| byte == b'\t' || byte >= b' ' && byte != 0x7f);
+    // RFC 9110, 5.6.2.
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let mut bytes = 0;
+    if let Some(token) = token {
+        // The text is a secret, so no message contains it.
+        let wrong = if token.is_empty() { "empty" } else { "a text with a control character" };
+        if token.is_empty() || !is_value(token) {
+            return Err(Error::invalid("token", wrong, allowed("token")));
+        }
+        bytes = AUTHORIZATION.len() + "Bearer ".len() + token.len();
+    }
+    let mut known: Vec<String> = token.iter().map(|_| AUTHORIZATION.into()).collect();
+    for (name, value) in others {
+        if name.is_empty() || !name.bytes().all(is_name) {
+            // What is no name may be the value, and a secret.
+            let shown = format!("a name of {} bytes with another character", name.len());
+            return Err(Error::invalid("headers", shown, "names of letters, digits and -"));
+        }
+        let lower = name.to_ascii_lowercase();
+        check_header(&lower, name, known.iter().map(String::as_str))?;
+        if !is_value(value) {
+            let allowed = "a value without control characters for it";
+            return Err(Error::invalid("headers", Quoted(name), allowed));
+        }
+        bytes += name.len() + value.len();
+        known.push(lower);
+    }
+    check_header_bytes(bytes)
 }

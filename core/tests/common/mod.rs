@@ -100,6 +100,10 @@ pub(crate) fn error_vectors() -> Value {
     parse(include_str!("../../../tests/vectors/errors.json"))
 }
 
+pub(crate) fn option_vectors() -> Value {
+    parse(include_str!("../../../tests/vectors/options.json"))
+}
+
 fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("the vectors are no JSON: {error}"))
 }

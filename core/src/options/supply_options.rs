@@ -1,0 +1,220 @@
+//! The checked options of segments, from what the user set and from the environment.
+
+use super::checks::{DEFAULT_TIMEOUT_MS, id_space, milliseconds};
+use super::environment::{Environment, NamedDirectory};
+use super::option_value::{FileTag, LAST_DAY, OptionValue, OptionValues, check_file_tag, word};
+use super::segments::{
+    SourceChoice, block_size, check_keep_unused, check_leaf_order, check_prewarm, check_step, check_tag,
+    check_tinyid_step, id_order, prefetch,
+};
+use super::server_options::{OF_SERVERS, ServerOptions};
+use crate::format::counter::MOST_STEP;
+use crate::options::allowed::allowed;
+use crate::quoted::Quoted;
+use crate::wire::leaf::LeafMode;
+use crate::{Error, IdOrder, Result};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// The protocol of the servers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// An unmodified Leaf server in segment mode, one id per request.
+    #[default]
+    Leaf,
+    /// An unmodified Leaf server in snowflake mode, one id per request.
+    LeafSnowflake,
+    /// leafid's own protocol, which returns ranges.
+    Range,
+    /// The protocol of tinyid.
+    Tinyid,
+}
+
+impl Protocol {
+    /// Parses `leaf`, `leaf-snowflake`, `range` or `tinyid`. Errors: `invalid_argument`.
+    pub fn parse(text: &str) -> Result<Protocol> {
+        match text {
+            "leaf" => Ok(Protocol::Leaf),
+            "leaf-snowflake" => Ok(Protocol::LeafSnowflake),
+            "range" => Ok(Protocol::Range),
+            "tinyid" => Ok(Protocol::Tinyid),
+            _ => Err(Error::invalid("protocol", Quoted(text), allowed("protocol"))),
+        }
+    }
+
+    /// The name that [`Protocol::parse`] accepts.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Protocol::Leaf => "leaf",
+            Protocol::LeafSnowflake => "leaf-snowflake",
+            Protocol::Range => "range",
+            Protocol::Tinyid => "tinyid",
+        }
+    }
+}
+
+/// The tags that are fetched at the opening.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Prewarm {
+    /// None.
+    #[default]
+    None,
+    /// The tags that were fetched within the last day, by the state directory.
+    LastDay,
+    /// These tags.
+    Tags(Vec<String>),
+}
+
+/// Where segments come from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum SupplyFrom {
+    /// A callback.
+    Callback,
+    /// Counters in a directory, which the processes of one host share.
+    File {
+        /// The path of the directory.
+        path: String,
+        /// Whether it is created if it is missing.
+        create: bool,
+        /// Counters that are created with their first fetch.
+        tags: Vec<(String, FileTag)>,
+    },
+    /// A Leaf, which gives one id, or one block, per request.
+    Leaf(LeafMode, ServerOptions),
+    /// Servers of leafid's own protocol.
+    Range(ServerOptions),
+    /// Servers of tinyid. Their token is no header.
+    Tinyid(ServerOptions),
+}
+
+/// The valid options of segments. What depends on the disk and the place is checked later.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SupplyOptions {
+    /// The id space.
+    pub name: String,
+    /// Whether marks are stored.
+    pub persist: bool,
+    /// The state directory that the user or `LEAFID_STATE_DIR` named; `None` without marks, too.
+    pub state_dir: Option<NamedDirectory>,
+    /// Whether directories may be on a network file system.
+    pub shared_fs: bool,
+    /// Whether the members of one group share the directories.
+    pub shared_group: bool,
+    /// Where segments come from.
+    pub from: SupplyFrom,
+    /// The order of the source's ids.
+    pub order: IdOrder,
+    /// How many ids to ask for; `None` for the source's own number.
+    pub step: Option<i64>,
+    /// Whether the step, or the stock of a Leaf, follows the use.
+    pub adaptive: bool,
+    /// The percentage of a segment or a stock after whose use the next one is fetched.
+    pub prefetch: u32,
+    /// The longest wait of a call for its next id.
+    pub timeout: Duration,
+    /// Whether a clean close stores the unused ids.
+    pub keep_unused: bool,
+    /// The tags that are fetched at the opening.
+    pub prewarm: Prewarm,
+}
+
+impl SupplyOptions {
+    /// Errors: `invalid_argument`.
+    pub fn parse(set: &OptionValues, environment: &Environment<'_>) -> Result<SupplyOptions> {
+        let protocol = word(set, "protocol", Protocol::parse)?;
+        let name = id_space(set.text("name"))?;
+        let persist = set.flag("persist").unwrap_or(true);
+        let keep_unused = set.flag("keep_unused").unwrap_or(false);
+        check_keep_unused(keep_unused, persist)?;
+        let step = set.int("step");
+        check_step(step)?;
+        let prefetch = prefetch(set.int("prefetch"))?;
+        let prewarm = match set.get("prewarm") {
+            Some(OptionValue::Text(text)) if text == LAST_DAY => Prewarm::LastDay,
+            Some(OptionValue::Texts(tags)) if !tags.is_empty() => Prewarm::Tags(tags.clone()),
+            _ => Prewarm::None,
+        };
+        if let Prewarm::Tags(tags) = &prewarm {
+            check_prewarm(tags.len())?;
+        }
+        let timeout = milliseconds("timeout_ms", set.int("timeout_ms").unwrap_or(DEFAULT_TIMEOUT_MS), 1)?;
+        let state_dir = if persist { environment.state_dir(set)? } else { None };
+        let shared_group = environment.flag(set, "shared_group")?;
+        let (from, order) = source(set, protocol)?;
+        let options = SupplyOptions {
+            name,
+            persist,
+            state_dir,
+            shared_fs: set.flag("shared_fs").unwrap_or(false),
+            shared_group,
+            from,
+            order,
+            step,
+            adaptive: set.flag("adaptive").unwrap_or(true),
+            prefetch,
+            timeout,
+            keep_unused,
+            prewarm,
+        };
+        if let Prewarm::Tags(tags) = &options.prewarm {
+            tags.iter().try_for_each(|tag| options.check_tag(tag))?;
+        }
+        Ok(options)
+    }
+
+    /// Errors: `invalid_argument` for a name that this source does not accept as a tag.
+    pub fn check_tag(&self, tag: &str) -> Result<()> {
+        check_tag(tag)?;
+        match &self.from {
+            SupplyFrom::Leaf(mode, _) => mode.check_tag(tag),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The source that the options name, and the order of its ids.
+fn source(set: &OptionValues, protocol: Protocol) -> Result<(SupplyFrom, IdOrder)> {
+    let urls = set.texts("servers");
+    let own = set.which_are_set(["protocol", "connections", "block_size"]);
+    let for_servers: Vec<_> = own.into_iter().chain(set.which_are_set(OF_SERVERS)).collect();
+    let for_file = set.which_are_set(["create", "tags"]);
+    let ordered = set.flag("ordered_source");
+    match SourceChoice::new(set.get("fetch"), &urls, &for_servers, &for_file)? {
+        SourceChoice::Callback(_) => Ok((SupplyFrom::Callback, id_order(ordered, true))),
+        SourceChoice::File(path) => {
+            for (tag, how) in set.tags() {
+                check_tag(tag)?;
+                check_file_tag(tag, how, MOST_STEP)?;
+            }
+            let (create, tags) = (set.flag("create").unwrap_or(false), set.tags().to_vec());
+            Ok((SupplyFrom::File { path: path.into(), create, tags }, id_order(ordered, true)))
+        }
+        SourceChoice::Servers => servers(set, protocol, &urls, ordered),
+    }
+}
+
+fn servers(
+    set: &OptionValues,
+    protocol: Protocol,
+    urls: &[String],
+    ordered: Option<bool>,
+) -> Result<(SupplyFrom, IdOrder)> {
+    let block_size = block_size(set.int("block_size"), protocol == Protocol::Leaf)?;
+    let asked = |sends_token| ServerOptions::parse(set, "servers", urls, sends_token);
+    match protocol {
+        Protocol::Leaf => {
+            check_leaf_order(ordered)?;
+            Ok((SupplyFrom::Leaf(LeafMode::Segment { block_size }, asked(true)?), IdOrder::Ranges))
+        }
+        Protocol::LeafSnowflake => {
+            check_leaf_order(ordered)?;
+            Ok((SupplyFrom::Leaf(LeafMode::Snowflake, asked(true)?), IdOrder::Sparse))
+        }
+        Protocol::Range => Ok((SupplyFrom::Range(asked(true)?), id_order(ordered, true))),
+        Protocol::Tinyid => {
+            check_tinyid_step(set.int("step"))?;
+            Ok((SupplyFrom::Tinyid(asked(false)?), id_order(ordered, false)))
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! tests/vectors/options.json, and what else holds for each row of the table of options.
+
+use crate::common::{entries, option_vectors, text};
+use leafid_core::options::{
+    Environment, FileTag, OPTIONS, OptionKind, OptionOf, OptionValue, OptionValues, RunOptions, SupplyOptions,
+};
+use leafid_core::{Code, Error, Result};
+use serde_json::Value;
+
+/// No variable is set.
+const EMPTY: Environment<'_> = Environment { variable: &|_| None, host_name: "orders-3" };
+const URL: &str = "http://127.0.0.1:1";
+
+/// A value of the vectors, as a language passes it.
+fn given(value: &Value) -> OptionValue {
+    let texts = |list: &[Value]| {
+        list.iter().map(|text| text.as_str().map(Into::into)).collect::<Option<Vec<String>>>()
+    };
+    let headers = |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.into()));
+    match value {
+        Value::Bool(flag) => OptionValue::Flag(*flag),
+        Value::String(text) => OptionValue::Text(text.clone()),
+        Value::Number(_) if value.is_i64() => OptionValue::Int(value.as_i64().unwrap()),
+        Value::Array(list) if texts(list).is_some() => OptionValue::Texts(texts(list).unwrap()),
+        Value::Object(fields) if fields.iter().all(|field| headers(field).is_some()) => {
+            OptionValue::Headers(fields.iter().filter_map(headers).collect())
+        }
+        _ => OptionValue::Other(value.to_string()),
+    }
+}
+
+/// The options that every opening of the vectors has.
+fn base(of: OptionOf, but: &str) -> OptionValues {
+    let mut set = OptionValues::new(of);
+    let (name, value) = match of {
+        OptionOf::Segments => ("servers", OptionValue::Text(URL.into())),
+        _ => ("worker", OptionValue::Int(7)),
+    };
+    if name != but && but != "fetch" {
+        set.set(name, value).unwrap();
+    }
+    set
+}
+
+fn parsed(of: OptionOf, set: &OptionValues, environment: &Environment<'_>) -> Result<()> {
+    match of {
+        OptionOf::Segments => SupplyOptions::parse(set, environment).map(drop),
+        _ => RunOptions::parse(set, environment).map(drop),
+    }
+}
+
+fn of(row: &Value) -> OptionOf {
+    if row["of"] == "segments" { OptionOf::Segments } else { OptionOf::Snowflake }
+}
+
+/// What the opening with a value of the vectors answers.
+fn opened(row: &Value, value: &Value) -> Result<()> {
+    let mut set = base(of(row), text(row, "option"));
+    for (name, value) in row["with"].as_object().into_iter().flatten() {
+        set.set(name, given(value)).unwrap();
+    }
+    set.set(text(row, "option"), given(value))?;
+    parsed(of(row), &set, &EMPTY)
+}
+
+fn assert_refused(answer: Result<()>, begins: &str, what: &str) {
+    let Err(error) = answer else { panic!("{what} is taken") };
+    assert_eq!(error.code(), Code::InvalidArgument, "{what}: {error}");
+    let message = error.message();
+    assert!(message.starts_with(begins) && message.contains("; allowed: "), "{what}: {message}");
+}
+
+#[test]
+fn every_option_takes_and_refuses_what_the_vector_says() {
+    for row in entries(&option_vectors(), "options") {
+        let option = text(row, "option");
+        for value in entries(row, "bad") {
+            // The disk says so, and the core has none.
+            if value == "/nowhere/at.all" {
+                continue;
+            }
+            assert_refused(opened(row, value), &format!("{option} is "), &format!("{option}: {value}"));
+        }
+        for value in row["good"].as_array().into_iter().flatten() {
+            assert_eq!(opened(row, value), Ok(()), "{option}: {value}");
+        }
+    }
+}
+
+#[test]
+fn the_vectors_have_each_option_of_the_table_and_no_other() {
+    let vectors = option_vectors();
+    let mut rows: Vec<_> =
+        entries(&vectors, "options").iter().map(|row| (text(row, "of"), text(row, "option"))).collect();
+    let kinds = [(OptionOf::Snowflake, "snowflake"), (OptionOf::Segments, "segments")];
+    let mut table: Vec<_> = kinds
+        .iter()
+        .flat_map(|(of, word)| {
+            OPTIONS.iter().filter(|row| row.of.includes(*of)).map(move |row| (*word, row.name))
+        })
+        .collect();
+    rows.sort_unstable();
+    table.sort_unstable();
+    assert_eq!(rows, table);
+    let mut variables: Vec<_> =
+        entries(&vectors, "environment").iter().map(|row| text(row, "variable")).collect();
+    let mut known: Vec<_> = OPTIONS.iter().filter_map(|row| row.variable).collect();
+    variables.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(variables, known);
+}
+
+/// An environment with one variable.
+fn with_variable<T>(name: &str, value: &[u8], parse: impl FnOnce(&Environment<'_>) -> T) -> T {
+    let variable = |asked: &str| (asked == name).then(|| value.to_vec());
+    parse(&Environment { variable: &variable, ..EMPTY })
+}
+
+#[test]
+fn every_variable_takes_and_refuses_what_the_vector_says() {
+    for row in entries(&option_vectors(), "environment") {
+        let name = text(row, "variable");
+        let option = OPTIONS.iter().find(|row| row.variable == Some(name)).unwrap();
+        for of in [OptionOf::Snowflake, OptionOf::Segments].into_iter().filter(|of| option.of.includes(*of)) {
+            let set = base(of, option.name);
+            let parsed =
+                |value: &[u8]| with_variable(name, value, |environment| parsed(of, &set, environment));
+            for value in row["bad"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                assert_refused(
+                    parsed(value.as_bytes()),
+                    &format!("{name} is "),
+                    &format!("{name}={value:?}"),
+                );
+            }
+            for value in row["good"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                assert_eq!(parsed(value.as_bytes()), Ok(()), "{name}={value:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_option_goes_before_its_variable() {
+    let of = OptionOf::Snowflake;
+    for (name, option, value, bad) in [
+        ("LEAFID_WORKER", "worker", OptionValue::Int(7), "x"),
+        ("LEAFID_STATE_DIR", "state_dir", OptionValue::Path(b"/a".to_vec()), ""),
+        ("LEAFID_SHARED_GROUP", "shared_group", OptionValue::Flag(false), "yes"),
+        ("LEAFID_EXCLUSIVE_RANGE", "exclusive_range", OptionValue::Flag(false), "yes"),
+        ("LEAFID_NO_RECORD_WAIT_MS", "no_record_wait_ms", OptionValue::Int(0), "yes"),
+    ] {
+        let mut set = base(of, "");
+        set.set(option, value).unwrap();
+        assert_eq!(with_variable(name, bad.as_bytes(), |environment| parsed(of, &set, environment)), Ok(()));
+    }
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_refused_and_shown_by_its_bytes() {
+    let set = base(OptionOf::Snowflake, "");
+    for name in ["LEAFID_SHARED_GROUP", "LEAFID_EXCLUSIVE_RANGE", "LEAFID_NO_RECORD_WAIT_MS"] {
+        let error =
+            with_variable(name, b"a\xff", |environment| RunOptions::parse(&set, environment)).unwrap_err();
+        assert!(error.message().starts_with(&format!("{name} is \"a\\xFF\"; allowed: ")), "{error}");
+    }
+    // A path need not be text.
+    let of = |path: &[u8]| {
+        with_variable("LEAFID_STATE_DIR", path, |environment| RunOptions::parse(&set, environment))
+    };
+    let named = of(b"/a\xff").unwrap().state_dir.unwrap();
+    assert_eq!((named.said, named.path.as_slice()), ("LEAFID_STATE_DIR", &b"/a\xff"[..]));
+    assert!(of(b"/a\0").unwrap_err().message().starts_with("LEAFID_STATE_DIR is \"/a\\0\"; "));
+}
+
+/// A value as the page writes it.
+fn written(kind: OptionKind, default: &str) -> Option<OptionValue> {
+    match kind {
+        OptionKind::Int => default.parse().ok().map(OptionValue::Int),
+        OptionKind::Flag => default.parse().ok().map(OptionValue::Flag),
+        OptionKind::Text | OptionKind::Word(_) | OptionKind::Layout if default != "none" => {
+            Some(OptionValue::Text(default.into()))
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn what_is_not_set_is_as_the_table_says() {
+    let mut tried = 0;
+    for row in OPTIONS {
+        for of in [OptionOf::Snowflake, OptionOf::Segments].into_iter().filter(|of| row.of.includes(*of)) {
+            let Some(value) = written(row.kind, row.default) else { continue };
+            let mut plain = base(of, "");
+            if of == OptionOf::Snowflake && row.name.ends_with("timeout_ms") {
+                plain.set("worker", OptionValue::Text(URL.into())).unwrap();
+            }
+            let mut said = plain.clone();
+            said.set(row.name, value).unwrap();
+            match of {
+                OptionOf::Segments => {
+                    assert_eq!(SupplyOptions::parse(&plain, &EMPTY), SupplyOptions::parse(&said, &EMPTY))
+                }
+                _ => assert_eq!(
+                    RunOptions::parse(&plain, &EMPTY),
+                    RunOptions::parse(&said, &EMPTY),
+                    "{}",
+                    row.name
+                ),
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried > 25, "{tried}");
+}
+
+#[test]
+fn a_value_of_another_kind_is_refused_where_it_is_set() {
+    let values = [
+        OptionValue::Int(7),
+        OptionValue::Text("s3cret".into()),
+        OptionValue::Flag(true),
+        OptionValue::Path(b"s3cret".to_vec()),
+        OptionValue::Texts(vec!["s3cret".into()]),
+        OptionValue::Headers(vec![("x".into(), "s3cret".into())]),
+        OptionValue::Range(0, 31),
+        OptionValue::Layout(Default::default()),
+        OptionValue::Tags(vec![("order".into(), FileTag::default())]),
+        OptionValue::Callback,
+        OptionValue::Leases,
+        OptionValue::Other("s3cret".into()),
+    ];
+    for row in OPTIONS {
+        let mut set = OptionValues::new(if row.of == OptionOf::Both { OptionOf::Segments } else { row.of });
+        let refused: Vec<Error> =
+            values.iter().filter_map(|value| set.set(row.name, value.clone()).err()).collect();
+        let taken = values.iter().filter(|value| value.is_of(row.kind)).count();
+        assert!(taken > 0 && refused.len() == values.len() - taken, "{}", row.name);
+        for error in refused {
+            let message = error.message();
+            assert!(message.starts_with(&format!("{} is ", row.name)), "{message}");
+            assert!(message.ends_with(&format!("; allowed: {}", row.allowed)), "{message}");
+            assert!(!row.is_secret || !message.contains("s3cret"), "{message}");
+        }
+        assert!(!row.is_secret || !format!("{set:?}").contains("s3cret"), "{set:?}");
+    }
+}
+
+#[test]
+fn an_option_of_the_other_kind_and_an_unknown_one_are_refused() {
+    for (of, name) in
+        [(OptionOf::Snowflake, "step"), (OptionOf::Segments, "worker"), (OptionOf::Segments, "Step")]
+    {
+        let error = OptionValues::new(of).set(name, OptionValue::Int(1)).unwrap_err();
+        let said = format!("\"{name}\" is an unknown option; allowed: those of docs/OPTIONS.md");
+        assert_eq!((error.code(), error.message()), (Code::InvalidArgument, said.as_str()));
+    }
+}
