@@ -92,7 +92,7 @@ pub use segment::segment::{Fetched, Segment};
 pub use segment::single_ids::{SingleIds, SingleIdsActions, SingleIdsAnswer};
 pub use segment::stock::Stock;
 pub use segment::turns::Turns;
-pub use server::circuit_breaker::{BreakerAction, CircuitBreaker, FetchEnd, ServersReadiness};
+pub use server::circuit_breaker::{BreakerAction, CallLimit, CircuitBreaker, FetchEnd, ServersReadiness};
 #[cfg(feature = "wire")]
 pub use server::fail_over::{FailOver, FailOverAction, RequestEnd};
 pub use server::health::{Attempt, ServerFailure, ServersHealth};

@@ -35,6 +35,7 @@ mod segments;
 mod span_length;
 mod spans;
 mod start;
+mod supply_paths;
 mod text_forms;
 mod threads;
 mod used_up_tick;

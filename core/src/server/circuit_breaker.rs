@@ -55,15 +55,33 @@ pub struct CircuitBreaker<K> {
     calls: Option<Calls<K>>,
 }
 
+/// How many calls of a source may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CallLimit {
+    /// At first and after a failure.
+    pub few: usize,
+    /// After many responses.
+    pub many: usize,
+    /// A call that runs for this long is slow: it keeps no other from being made.
+    pub slow_ms: i64,
+    /// The largest number of calls, with the slow ones.
+    pub all: usize,
+}
+
 /// The running calls of a limited source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Calls<K> {
-    /// Each call and its start. A call that runs for [`PER_MS`] is slow: it is not counted any more.
+    /// Each call and its start. A slow one does not count.
     running: Vec<(K, i64)>,
     most: usize,
+    limit: CallLimit,
 }
 
 impl<K: PartialEq> Calls<K> {
+    fn new(limit: CallLimit) -> Calls<K> {
+        Calls { running: Vec::new(), most: limit.few, limit }
+    }
+
     fn contains(&self, key: &K) -> bool {
         self.running.iter().any(|(running, _)| running == key)
     }
@@ -73,14 +91,27 @@ impl<K: PartialEq> Calls<K> {
     }
 
     /// The number of calls that may begin.
-    fn free(&mut self, now_ms: i64) -> usize {
-        self.running.retain(|(_, since_ms)| since_ms + PER_MS > now_ms);
-        self.most.saturating_sub(self.running.len())
+    fn free(&self, now_ms: i64) -> usize {
+        let slow_ms = self.limit.slow_ms;
+        let counted = self.running.iter().filter(|(_, since_ms)| since_ms + slow_ms > now_ms).count();
+        self.most.saturating_sub(counted).min(self.limit.all.saturating_sub(self.running.len()))
     }
 
-    /// The time at which the oldest call is slow.
-    fn slow_ms(&self) -> Option<i64> {
-        self.running.iter().map(|(_, since_ms)| since_ms + PER_MS).min()
+    /// The time at which the next call may begin; `None` if that takes the end of one.
+    fn opens_ms(&self) -> Option<i64> {
+        let running = self.running.len();
+        if running >= self.limit.all {
+            return None;
+        }
+        // Begun one after the other, so that they are slow in this order.
+        let slow = running.checked_sub(self.most).and_then(|counted| self.running.get(counted));
+        Some(slow.map_or(i64::MIN, |(_, since_ms)| since_ms + self.limit.slow_ms))
+    }
+
+    /// The time at which the oldest call that counts is slow.
+    fn slow_ms(&self, now_ms: i64) -> Option<i64> {
+        let slow = self.running.iter().map(|(_, since_ms)| since_ms + self.limit.slow_ms);
+        slow.filter(|slow_ms| *slow_ms > now_ms).min()
     }
 }
 
@@ -139,7 +170,30 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
 
     /// As `new`, for a source that starts any number of calls at once: 4 run concurrently, up to 16 while it responds.
     pub fn limited() -> CircuitBreaker<K> {
-        CircuitBreaker { calls: Some(Calls { running: Vec::new(), most: FEW }), ..CircuitBreaker::new() }
+        CircuitBreaker::limited_to(CallLimit { few: FEW, many: MANY, slow_ms: PER_MS, all: usize::MAX })
+    }
+
+    /// As `new`, with this limit.
+    pub fn limited_to(limit: CallLimit) -> CircuitBreaker<K> {
+        CircuitBreaker { calls: Some(Calls::new(limit)), ..CircuitBreaker::new() }
+    }
+
+    /// For keys that wait in a queue of their own: the time at which the first of them may ask the source, and whether
+    /// it probes then. `None`: not before a call ends. Then [`CircuitBreaker::begun`] is called for the key.
+    pub fn opens_ms(&self) -> Option<(i64, bool)> {
+        match (self.ready_ms(), &self.calls) {
+            (Some(ready_ms), _) => Some((ready_ms, true)),
+            (None, Some(calls)) => Some((calls.opens_ms()?, false)),
+            (None, None) => Some((i64::MIN, false)),
+        }
+    }
+
+    /// A key of another queue asks the source. `probes`: the gate said so.
+    pub fn begun(&mut self, key: &K, probes: bool, now_ms: i64) {
+        if probes {
+            self.probing_since_ms = Some(now_ms);
+        }
+        self.calls.iter_mut().for_each(|calls| calls.running.push((key.clone(), now_ms)));
     }
 
     /// Whether the source is down.
@@ -205,7 +259,8 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
         self.probing_since_ms = None;
         if let Some(calls) = &mut self.calls {
             calls.ended(key);
-            calls.most = if end == FetchEnd::Answered { MANY.min(calls.most + 1) } else { FEW };
+            let CallLimit { few, many, .. } = calls.limit;
+            calls.most = if end == FetchEnd::Answered { many.min(calls.most + 1) } else { few };
         }
         let FetchEnd::Failed { requests, servers } = end else {
             self.back_off.succeeded();
@@ -235,10 +290,7 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
 
     /// Chooses the next probe, or the next calls, if their time has come.
     fn poll(&mut self, now_ms: i64) -> BreakerAction<K> {
-        let Some(rested_ms) = self.down_until_ms else { return self.release(now_ms) };
-        let often = self.failed_ms.front().filter(|_| self.failed_ms.len() == MOST_ASKED);
-        let asked_ms = often.map_or(rested_ms, |first_ms| rested_ms.max(first_ms + PER_MS));
-        let ready_ms = self.probing_since_ms.map_or(asked_ms, |since_ms| asked_ms.max(since_ms + PER_MS));
+        let Some(ready_ms) = self.ready_ms() else { return self.release(now_ms) };
         if ready_ms > now_ms {
             if self.due_ms == Some(ready_ms) || self.queue.is_empty() {
                 return BreakerAction::Wait;
@@ -251,12 +303,20 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
         BreakerAction::Probe(key)
     }
 
+    /// While the source is down: the time at which it may be probed.
+    fn ready_ms(&self) -> Option<i64> {
+        let rested_ms = self.down_until_ms?;
+        let often = self.failed_ms.front().filter(|_| self.failed_ms.len() == MOST_ASKED);
+        let asked_ms = often.map_or(rested_ms, |first_ms| rested_ms.max(first_ms + PER_MS));
+        Some(self.probing_since_ms.map_or(asked_ms, |since_ms| asked_ms.max(since_ms + PER_MS)))
+    }
+
     fn release(&mut self, now_ms: i64) -> BreakerAction<K> {
         let Some(calls) = &mut self.calls else { return BreakerAction::Release(take(&mut self.queue), None) };
         let count = calls.free(now_ms).min(self.queue.len());
         let released: VecDeque<K> = self.queue.drain(..count).collect();
         calls.running.extend(released.iter().map(|key| (key.clone(), now_ms)));
-        let slow_ms = calls.slow_ms().filter(|_| !self.queue.is_empty() && self.due_ms.is_none());
+        let slow_ms = calls.slow_ms(now_ms).filter(|_| !self.queue.is_empty() && self.due_ms.is_none());
         self.due_ms = self.due_ms.or(slow_ms);
         BreakerAction::Release(released, slow_ms)
     }

@@ -45,6 +45,13 @@ impl Durations {
     }
 }
 
+impl Clone for Durations {
+    fn clone(&self) -> Durations {
+        let counts = core::array::from_fn(|at| AtomicU32::new(self.counts[at].load(Relaxed)));
+        Durations { counts, sum_us: AtomicU64::new(self.sum_us.load(Relaxed)) }
+    }
+}
+
 impl Default for Durations {
     fn default() -> Durations {
         Durations::new()

@@ -1,0 +1,89 @@
+//! What callers and the log are told of fetches that fail or do not end.
+
+use crate::call::Level;
+use crate::{Code, Error};
+use alloc::format;
+use alloc::string::String;
+use core::time::Duration;
+
+pub(super) fn closed() -> Error {
+    Error::new(Code::Closed, "the segments were closed; open them again")
+}
+
+/// For event loops: the error of a thread that may not wait.
+pub(super) fn would_block(tag: &str, is_deferred: bool) -> Error {
+    let why = match is_deferred {
+        true => "its fetch needs this thread's event loop: return to it and call again, or await next",
+        false => "its fetch is running: call again, or await next",
+    };
+    Error::new(Code::WouldBlock, format!("no id of the tag {tag:?} is at hand, and {why}"))
+}
+
+/// A call that timed out, and what is known of its tag's fetches.
+pub(super) struct LateCall<'a> {
+    pub(super) tag: &'a str,
+    pub(super) waited: Duration,
+    /// The error of the tag's last fetch.
+    pub(super) error: Option<&'a Error>,
+    /// Whether a fetch of the tag is running.
+    pub(super) is_asked: bool,
+    /// For how long the source has not answered it.
+    pub(super) silent_for: Option<Duration>,
+    /// If the tag is not asked for because its source is down: a tag for which it failed, and the error.
+    pub(super) down: Option<(&'a str, &'a Error)>,
+    /// Whether as many requests as are allowed are under way.
+    pub(super) is_full: bool,
+}
+
+impl LateCall<'_> {
+    pub(super) fn error(self) -> Error {
+        let (tag, waited_ms) = (self.tag, self.waited.as_millis());
+        let late = format!("no id of the tag {tag:?} within {waited_ms} ms");
+        if let Some(error) = self.error {
+            let code = match error.code() {
+                code @ (Code::SegmentRegressed
+                | Code::SourceInvalid
+                | Code::StateIo
+                | Code::StateCorrupt
+                | Code::StateMismatch
+                | Code::UnknownTag
+                | Code::InvalidArgument) => code,
+                _ => Code::SegmentUnavailable,
+            };
+            return Error::new(code, format!("{late}: {}", error.message()));
+        }
+        if let Some((failed, error)) = self.down {
+            let message = format!(
+                "{late}: its source is down, so it was not asked for this tag; see the source, or raise timeout_ms; it \
+                 failed for the tag {failed:?}: {}",
+                error.message()
+            );
+            return Error::new(Code::SegmentUnavailable, message);
+        }
+        let why = match self.silent_for {
+            Some(silent) => format!("its source has not answered for {} ms", silent.as_millis()),
+            None if self.is_asked => "requests for other tags took all `connections`".into(),
+            None if self.is_full => "its source has not answered requests for other tags".into(),
+            None => "its source was not asked yet".into(),
+        };
+        Error::new(Code::SegmentUnavailable, format!("{late}: {why}; see the source, or raise timeout_ms"))
+    }
+}
+
+/// The line for an error: once, not at each retry. `before` is the error of the last fetch. `failures` is the number of
+/// failures in a row, 0 if only some ids were skipped.
+pub(super) fn log_once(
+    tag: &str,
+    error: &Error,
+    before: Option<Code>,
+    failures: u32,
+) -> Option<(Level, String)> {
+    if before.filter(|_| failures != 1) == Some(error.code()) {
+        return None;
+    }
+    Some(match failures {
+        // It may not be the fault of the source.
+        0 => (Level::Info, format!("leafid: some ids for the tag {tag:?} are left out: {error}")),
+        _ => (Level::Warn, format!("leafid: no segment for the tag {tag:?}: {error}")),
+    })
+}

@@ -1,0 +1,16 @@
+//! What is counted of a tag, for metrics: nothing is decided by it.
+
+use crate::{Code, Durations};
+use alloc::collections::BTreeMap;
+
+/// The counts of one tag. Most tags of a program have none for long, and no program needs them to go on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TagCounts {
+    /// The number of calls that found no id in memory.
+    pub(super) waits: u64,
+    /// How long calls waited, and how long the source took.
+    pub(super) wait_times: Durations,
+    pub(super) fetch_times: Durations,
+    /// The number of fetches that failed with each code.
+    pub(super) failures: BTreeMap<Code, u64>,
+}

@@ -1,0 +1,85 @@
+//! How callers wait, and how their waits end.
+
+use super::{Host, ids, settings};
+use leafid_core::supply::{Collected, Notice, Wish};
+use leafid_core::{Code, Error};
+use std::time::Duration;
+
+fn down() -> Error {
+    Error::new(Code::SegmentUnavailable, "the fetch of a segment failed: down")
+}
+
+#[test]
+fn a_caller_whose_time_is_over_hears_of_the_last_error_and_its_ids_go_to_the_next() {
+    let mut host = Host::new(settings());
+    let (tag, buffer) = host.tag("order");
+    host.wait(tag, 1);
+    host.drive();
+    let (had, _) = buffer.take_many(4).unwrap();
+    buffer.take_many(100).unwrap();
+    host.errors = vec![down(); 100];
+    let wish = Wish { count: 2, had: vec![had], timeout: Duration::from_secs(2), ..Wish::default() };
+    let ticket = host.supply.wait(tag, wish, host.clocks());
+    host.pass(Duration::from_millis(1_999));
+    assert!(matches!(host.supply.collect(ticket), Collected::Waits));
+    host.pass(Duration::from_millis(1));
+    let Collected::Failed { error, by } = host.supply.collect(ticket) else { panic!() };
+    let message = "no id of the tag \"order\" within 2000 ms: the fetch of a segment failed: down";
+    assert_eq!((error.message(), by.is_some()), (message, true));
+    let next = host.wait(tag, 4);
+    assert_eq!(host.collect(next), Ok(ids(&[had])));
+    let logs = host.notices.iter().filter(|notice| matches!(notice, Notice::Log(..))).count();
+    assert_eq!(logs, 1, "{:?}", host.notices);
+}
+
+#[test]
+fn an_unknown_tag_is_told_at_once_and_asked_for_again_only_for_a_caller() {
+    let mut host = Host::new(settings());
+    let (tag, _) = host.tag("nothing");
+    let unknown = Error::new(Code::UnknownTag, "no");
+    host.errors = vec![unknown.clone(), unknown];
+    let ticket = host.wait(tag, 1);
+    host.drive();
+    assert_eq!(host.collect(ticket), Err("unknown_tag: no".into()));
+    host.pass(Duration::from_secs(60));
+    assert_eq!((host.asked.len(), host.supply.next_time()), (1, None));
+    let tickets = [host.wait(tag, 1), host.wait(tag, 1)];
+    host.drive();
+    assert_eq!(
+        tickets.map(|ticket| host.collect(ticket)),
+        [Err("unknown_tag: no".into()), Err("unknown_tag: no".into())]
+    );
+    assert_eq!(host.asked.len(), 2);
+}
+
+#[test]
+fn who_has_gone_gets_nothing_and_its_ids_go_to_the_next() {
+    let mut host = Host::new(settings());
+    let (tag, buffer) = host.tag("order");
+    let (gone, stays) = (host.wait(tag, 3), host.wait(tag, 2));
+    host.drive();
+    host.supply.cancel(gone, host.clocks());
+    assert_eq!(host.collect(stays), Ok(vec![4, 5]), "it had its ids before");
+    assert_eq!(buffer.take().unwrap().0, 6);
+    let next = host.wait(tag, 7);
+    assert_eq!(host.collect(next), Ok(vec![7, 8, 9, 10, 1, 2, 3]));
+    host.supply.cancel(gone, host.clocks());
+    assert!(host.collect(gone).is_err_and(|error| error.starts_with("internal")));
+}
+
+#[test]
+fn a_close_ends_callers_and_buffers_once() {
+    let mut host = Host::new(settings());
+    let (tag, buffer) = host.tag("order");
+    let ticket = host.wait(tag, 1);
+    assert!(host.step());
+    host.supply.close(host.clocks());
+    host.supply.close(host.clocks());
+    host.drive();
+    assert_eq!(host.collect(ticket), Err("closed: the segments were closed; open them again".into()));
+    let late = host.wait(tag, 1);
+    assert!(host.collect(late).is_err_and(|error| error.starts_with("closed")));
+    assert!(buffer.take().is_err() && host.supply.tag("other").is_err());
+    let closed = host.notices.iter().filter(|notice| matches!(notice, Notice::Closed(Ok(())))).count();
+    assert_eq!((closed, host.supply.next_time()), (1, None));
+}

@@ -1,0 +1,139 @@
+//! The machine `Supply`: each path of a fetch, of a caller, and of a close. Its host here ends each call at once, and as
+//! the test says.
+
+mod callers;
+mod paths;
+
+use leafid_core::call::{CallId, Clocks};
+use leafid_core::supply::{
+    Call, Collected, MarkStore, MemoryMark, Notice, Prewarm, Source, Supply, SupplySettings, TagId, Ticket,
+    Wish,
+};
+use leafid_core::{DoubleBuffer, Error, Fetched, IdOrder, Result, Run, Segment};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A host of one thread: its clocks stand unless a test moves them.
+pub(crate) struct Host {
+    pub(crate) supply: Supply,
+    pub(crate) now: Duration,
+    pub(crate) marks: BTreeMap<String, Option<MemoryMark>>,
+    /// The counter of the source, and the errors that it returns first.
+    pub(crate) next: i64,
+    pub(crate) errors: Vec<Error>,
+    /// The number of ids that it gives at most.
+    pub(crate) most: i64,
+    pub(crate) asked: Vec<(String, i64, i64)>,
+    pub(crate) notices: Vec<Notice>,
+}
+
+pub(crate) fn settings() -> SupplySettings {
+    SupplySettings {
+        source: Source::Callback { is_deferred: false },
+        source_name: "callback".into(),
+        order: IdOrder::Ascending,
+        step: Some(10),
+        adaptive: false,
+        prefetch: 10,
+        marks: MarkStore::Memory,
+        keep_unused: false,
+        prewarm: Prewarm::None,
+    }
+}
+
+impl Host {
+    pub(crate) fn new(settings: SupplySettings) -> Host {
+        Host {
+            supply: Supply::new(settings, 1),
+            now: Duration::from_secs(1_000),
+            marks: BTreeMap::new(),
+            next: 1,
+            errors: Vec::new(),
+            most: i64::MAX,
+            asked: Vec::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    pub(crate) fn clocks(&self) -> Clocks {
+        Clocks { wall_ms: 1_700_000_000_000 + self.now.as_millis() as i64, boot: self.now }
+    }
+
+    pub(crate) fn tag(&mut self, name: &str) -> (TagId, Arc<DoubleBuffer>) {
+        self.supply.tag(name).unwrap()
+    }
+
+    pub(crate) fn wait(&mut self, tag: TagId, count: usize) -> Ticket {
+        let wish = Wish { count, timeout: Duration::from_secs(2), ..Wish::default() };
+        self.supply.wait(tag, wish, self.clocks())
+    }
+
+    pub(crate) fn answer(&mut self, step: i64) -> Result<Option<Fetched>> {
+        match self.errors.is_empty() {
+            true => {
+                let start = self.next;
+                self.next += step.min(self.most);
+                Ok(Some(Segment::new(start, self.next, 1)?.into()))
+            }
+            false => Err(self.errors.remove(0)),
+        }
+    }
+
+    /// Carries out one call. Returns false if there is none.
+    pub(crate) fn step(&mut self) -> bool {
+        let Some((id, call)) = self.supply.next_call(self.clocks()) else { return false };
+        self.carry_out(id, call);
+        true
+    }
+
+    pub(crate) fn carry_out(&mut self, id: CallId, call: Call) {
+        let end = match call {
+            Call::ReadMark(read) => {
+                let mark = self.marks.get(&*read.tag).and_then(|mark| mark.as_ref());
+                read.end_in_memory(mark)
+            }
+            Call::UpdateMark(update) => {
+                let mark = self.marks.entry(update.tag.to_string()).or_default();
+                update.end_in_memory(mark)
+            }
+            Call::Fetch(fetch) => {
+                self.asked.push((fetch.tag.to_string(), fetch.step, fetch.after));
+                let answer = self.answer(fetch.step);
+                fetch.end(answer)
+            }
+        };
+        self.supply.done(id, end, self.clocks());
+    }
+
+    /// Drives until there is no call and no notice.
+    pub(crate) fn drive(&mut self) {
+        while self.step() {}
+        while let Some(notice) = self.supply.next_notice(self.clocks()) {
+            self.notices.push(notice);
+        }
+    }
+
+    /// Moves the clock to each time that the machine asks for, until this one.
+    pub(crate) fn pass(&mut self, time: Duration) {
+        let until = self.now + time;
+        self.drive();
+        while let Some(at) = self.supply.next_time().filter(|at| *at <= until) {
+            self.now = self.now.max(at);
+            self.drive();
+        }
+        self.now = until;
+    }
+
+    pub(crate) fn collect(&mut self, ticket: Ticket) -> std::result::Result<Vec<i64>, String> {
+        match self.supply.collect(ticket) {
+            Collected::Ids(runs) => Ok(ids(&runs)),
+            Collected::Failed { error, .. } => Err(error.to_string()),
+            other => Err(format!("{other:?}")),
+        }
+    }
+}
+
+pub(crate) fn ids(runs: &[Run]) -> Vec<i64> {
+    runs.iter().flat_map(|run| (0..run.count as i64).map(|n| run.first + n * run.stride)).collect()
+}
