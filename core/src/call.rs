@@ -2,8 +2,10 @@
 //! a log, and how an operation on a file failed.
 
 mod io_failure;
+mod shared_failure;
 
 pub use io_failure::{FileAction, FileAdvice, IoFailure, IoKind, MOST_STUCK_CALLS};
+pub use shared_failure::{LOCK_TIMEOUT, SharedFailure};
 
 use core::time::Duration;
 

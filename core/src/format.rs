@@ -11,6 +11,7 @@ mod cases;
 pub mod counter;
 pub mod decimal;
 pub mod file_names;
+pub mod file_steps;
 pub mod mark;
 pub mod shared;
 mod span_text;

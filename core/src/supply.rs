@@ -6,6 +6,9 @@ mod callers;
 mod fetch_texts;
 mod fetches;
 mod mark_calls;
+pub mod mark_read;
+pub mod mark_update;
+pub mod memory_mark;
 mod settings;
 #[allow(clippy::module_inception, reason = "the machine, among its parts")]
 mod supply;

@@ -1,5 +1,7 @@
 //! What the tests share: a seeded source of numbers, the vectors, and the part of a host that grants spans.
 
+pub(crate) mod mark_file;
+
 use leafid_core::{Layout, LayoutFields, Order, Rules, Snowflake, Span};
 use serde_json::Value;
 
