@@ -403,3 +403,17 @@ fn what_a_lease_server_may_say_of_a_held_lease() {
     assert_eq!(kind(lease_server::judge_release(&answer(409, lost))).1.code(), Code::WorkerLost);
     assert_eq!(kind(lease_server::judge_release(&answer(200, right))).1.code(), Code::WorkerLost);
 }
+
+#[test]
+fn no_message_shows_the_token_of_a_lease() {
+    let body = r#"{"nonce":"n","until":1,"lease_ms":9,"token":"s3cret"}"#;
+    let flawed = Response { flaw: Some("comes from a cache".into()), ..answer(200, body) };
+    for (reply, said) in [
+        (flawed, "answered 200: the answer comes from a cache; no id of it is used"),
+        (answer(200, body.trim_end_matches('}')), "answered 200: the answer is not a renewal: "),
+        (answer(203, body), "answered 203: the answer is not from a lease server; "),
+    ] {
+        let Verdict::BadServer(error) = lease_server::judge_renewal(&reply, "n") else { panic!("{said}") };
+        assert!(error.message().contains(said) && !error.message().contains("s3cret"), "{error}");
+    }
+}

@@ -85,9 +85,13 @@ pub fn judge_release(reply: &Response) -> Verdict<()> {
 
 /// `read` returns `None` for a response without a meaning.
 fn judge<T>(reply: &Response, read: impl FnOnce() -> Option<Verdict<T>>) -> Verdict<T> {
-    let error = match reply.failure() {
-        Some(error) => error,
-        None => match read() {
+    let error = match (reply.failure(), &reply.flaw) {
+        (Some(_), Some(flaw)) if may_hold_token(reply) => {
+            let message = format!("{}: the answer {flaw}; no id of it is used", said(reply));
+            Error::new(Code::SourceInvalid, message)
+        }
+        (Some(error), _) => error,
+        (None, _) => match read() {
             Some(verdict) => return verdict,
             None => wrong(reply, "is not from a lease server"),
         },
@@ -270,10 +274,18 @@ pub fn refusal(reply: &Response) -> Option<(Code, String)> {
 /// `worker_lost`; `why` completes the sentence "the answer …".
 fn wrong(reply: &Response, why: &str) -> Error {
     let advice = "see the URL in `worker`, and what answers there";
-    // With status 200 the body may contain a token, which nobody else may see.
-    let said = match reply.status {
-        200 if reply.is_object() => format!("{} answered 200", reply.url),
-        _ => reply.said(),
-    };
-    Error::new(Code::WorkerLost, format!("{said}: the answer {why}; {advice}"))
+    Error::new(Code::WorkerLost, format!("{}: the answer {why}; {advice}", said(reply)))
+}
+
+/// As [`Response::said`], without a body that may hold a token.
+fn said(reply: &Response) -> String {
+    match may_hold_token(reply) {
+        true => format!("{} answered {}", reply.url, reply.status),
+        false => reply.said(),
+    }
+}
+
+/// Whether the body may hold a token, which nobody else may see: of a lease, whole or cut short.
+fn may_hold_token(reply: &Response) -> bool {
+    matches!(reply.status, 200..=299) && reply.has_object_start()
 }

@@ -178,12 +178,8 @@ impl Response {
         }
     }
 
-    /// Whether the body is a JSON object, even with text that is not UTF-8.
-    pub(crate) fn is_object(&self) -> bool {
-        self.has_object_start() && serde_json::from_slice::<serde::de::IgnoredAny>(&self.body).is_ok()
-    }
-
-    fn has_object_start(&self) -> bool {
+    /// Whether the body begins as a JSON object does.
+    pub(crate) fn has_object_start(&self) -> bool {
         self.body.trim_ascii_start().first() == Some(&b'{')
     }
 
