@@ -5,12 +5,14 @@
 //! its end. It keeps the sockets, TLS, proxies and name look-up, and reads a response within bounds.
 
 mod exchange;
+mod frame;
 mod http_call;
 mod http_servers;
 mod no_response;
 mod subject;
 
 pub use exchange::{ClaimEnd, Exchange, ExchangeStep, HttpResult};
+pub use frame::{BodyEnd, Frame, HURRY, LARGEST_BODY, ResponseHead};
 pub use http_call::{HttpCall, HttpEnd, LateEnd};
-pub use http_servers::{HttpServer, HttpServers};
+pub use http_servers::{HttpProxy, HttpServer, HttpServers};
 pub use no_response::{NoResponse, TlsFault};

@@ -8,14 +8,16 @@
 //! | new | `end` | over: a failure, for nothing was asked |
 //! | new, sent | `failed` | over: no response |
 
+use super::frame::{BodyEnd, ResponseHead};
 use super::http_servers::{HttpServer, HttpServers};
 use super::no_response::NoResponse;
 use super::subject::{HttpAnswer, Subject};
 use crate::snowflake::lease_claims::leaves_unanswered;
-use crate::wire::{Request, Response, Verdict, lease_server};
+use crate::wire::{Request, Response, Verdict, lease_server, quoted};
 use crate::{Code, Error, Lease, LeaseClaim, RenewalAnswer, ServerFailure};
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 /// A request to one server.
@@ -75,8 +77,20 @@ impl HttpCall {
         self.subject.request(random)
     }
 
-    /// The URL without its query, and the proxy: [`Response::url`].
-    pub fn url(&self) -> String {
+    /// The response that came.
+    pub fn response(&self, head: &ResponseHead<'_>, body: Vec<u8>, end: BodyEnd<'_>) -> Response {
+        Response {
+            url: self.url(),
+            status: head.status(),
+            location: head.location.map(quoted),
+            flaw: head.flaw_with(end, body.len(), self.subject.is_self_evident()),
+            body,
+            option: self.servers.option,
+        }
+    }
+
+    /// The URL without its query, and the proxy.
+    fn url(&self) -> String {
         self.to().shown(&self.subject.request(0).path)
     }
 

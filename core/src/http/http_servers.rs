@@ -1,8 +1,9 @@
 //! The servers of one source, and the durations of requests to them.
 
+use crate::secrets::shown_url;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 use core::time::Duration;
 
 /// The servers of one source.
@@ -21,10 +22,19 @@ pub struct HttpServers {
 /// A server, as messages name it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HttpServer {
-    /// Its URL without a slash at its end, and without a user, password or query.
+    /// Its URL, without a slash at its end.
     pub url: String,
-    /// The proxy that requests go through, without its user and password: "the proxy http://… (HTTP_PROXY)".
-    pub proxy: Option<String>,
+    /// The proxy that requests go through.
+    pub proxy: Option<HttpProxy>,
+}
+
+/// A proxy, as messages name it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct HttpProxy {
+    /// Its URL.
+    pub url: String,
+    /// The variable of the environment that names it.
+    pub variable: &'static str,
 }
 
 impl HttpServer {
@@ -33,20 +43,15 @@ impl HttpServer {
         self.url.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
     }
 
-    /// The URL of a path below it, and the proxy. The query of the path is left out.
+    /// The URL of a path below it, and the proxy; without a user, password or query.
     pub(super) fn shown(&self, path: &str) -> String {
         let path = path.split('?').next().unwrap_or_default();
-        let mut shown = self.url.clone() + path;
-        if let Some(proxy) = &self.proxy {
-            shown.push_str(" through ");
-            shown.push_str(proxy);
+        let url = shown_url(&self.url);
+        match &self.proxy {
+            None => format!("{url}{path}"),
+            Some(HttpProxy { url: proxy, variable }) => {
+                format!("{url}{path} through the proxy {} ({variable})", shown_url(proxy))
+            }
         }
-        shown
-    }
-}
-
-impl fmt::Display for HttpServer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown(""))
     }
 }

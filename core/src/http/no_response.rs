@@ -102,7 +102,7 @@ impl NoResponse<'_> {
             )),
             NoResponse::Forked => Error::new(
                 Code::SegmentUnavailable,
-                format!("{server} was asked by the parent of this process"),
+                format!("{} was asked by the parent of this process", server.shown("")),
             ),
             NoResponse::Other(told) => unavailable(&format!("cannot be reached: {told}")),
         }

@@ -50,6 +50,11 @@ impl Subject {
         matches!(self, Subject::Claim { .. } | Subject::Renewal { .. } | Subject::Release { .. })
     }
 
+    /// Whether the text of a correct response shows that it is whole, as JSON does and digits do not.
+    pub(crate) fn is_self_evident(&self) -> bool {
+        !matches!(self, Subject::Leaf { .. } | Subject::Tinyid { unexplained: None, .. })
+    }
+
     /// The request with this random number, which proves that a response belongs to it.
     pub(crate) fn request(&self, random: u128) -> Request {
         match self {
