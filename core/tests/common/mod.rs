@@ -21,6 +21,7 @@ pub(crate) const PLAIN_WAIT: Rules =
     Rules { on_clock_backwards: leafid_core::OnClockBackwards::Wait, max_backwards_ms: 5, ..PLAIN };
 
 /// Splitmix64: small, and the same everywhere.
+#[derive(Clone, Debug)]
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

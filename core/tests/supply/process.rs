@@ -1,0 +1,141 @@
+//! One process of the world: a `Supply`, the calls that it carries out for it, and its callers.
+
+use crate::counters::Kind;
+use crate::judge::Begun;
+use crate::scenario::Scenario;
+use leafid_core::Run;
+use leafid_core::call::CallId;
+use leafid_core::supply::{Call, Notice, Supply, SupplySettings, Ticket};
+use std::collections::BTreeMap;
+
+/// A call that is under way.
+#[derive(Clone, Debug)]
+pub(crate) struct UnderWay {
+    pub(crate) id: CallId,
+    pub(crate) call: Call,
+    pub(crate) tag: String,
+    pub(crate) stage: Stage,
+    /// The machine does not wait for it any more.
+    pub(crate) is_abandoned: bool,
+}
+
+/// How far the host is with a call.
+#[derive(Clone, Debug)]
+pub(crate) enum Stage {
+    New,
+    /// The file is locked.
+    Locked,
+    /// A step of it was written.
+    Written,
+}
+
+/// A caller that waits.
+#[derive(Clone, Debug)]
+pub(crate) struct Waits {
+    pub(crate) tag: String,
+    pub(crate) begun: Begun,
+    pub(crate) count: usize,
+    pub(crate) is_woken: bool,
+}
+
+/// A caller that took what the buffer had, and does not wait yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Half {
+    pub(crate) tag: String,
+    pub(crate) begun: Begun,
+    pub(crate) runs: Vec<Run>,
+    pub(crate) count: usize,
+}
+
+/// So many calls may be under way at a time.
+pub(crate) const MOST_CALLS: usize = 16;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Process {
+    pub(crate) number: u64,
+    pub(crate) supply: Supply,
+    pub(crate) calls: Vec<UnderWay>,
+    pub(crate) waits: BTreeMap<Ticket, Waits>,
+    pub(crate) halves: Vec<Half>,
+    /// The last ids that a caller got, and may put back.
+    pub(crate) had: Vec<(String, Vec<Run>)>,
+    /// How far its wall clock is from the world's.
+    pub(crate) skew_ms: i64,
+    pub(crate) is_closing: bool,
+    pub(crate) closed: u32,
+}
+
+impl UnderWay {
+    /// The file that it locks.
+    pub(crate) fn file(&self) -> Option<String> {
+        match &self.call {
+            Call::UpdateMark(update) => Some(update.name()),
+            _ => None,
+        }
+    }
+}
+
+impl Process {
+    pub(crate) fn new(number: u64, settings: SupplySettings, seed: u64) -> Process {
+        Process {
+            number,
+            supply: Supply::new(settings, seed),
+            calls: Vec::new(),
+            waits: BTreeMap::new(),
+            halves: Vec::new(),
+            had: Vec::new(),
+            skew_ms: 0,
+            is_closing: false,
+            closed: 0,
+        }
+    }
+
+    /// A driver begins a call.
+    pub(crate) fn begins(&mut self, id: CallId, call: Call, scenario: &Scenario) {
+        let tag = tag_of(&call);
+        let beside = self.calls.iter().filter(|other| !other.is_abandoned && other.tag == tag).count();
+        assert!(self.calls.iter().all(|other| other.id != id), "{id:?} was given twice");
+        assert!(
+            beside == 0 || scenario.kind == Kind::Leaf,
+            "{call:?} began beside another call of its tag: {:?}",
+            self.calls
+        );
+        let running = self.calls.iter().filter(|other| !other.is_abandoned).count();
+        assert!(running < MOST_CALLS, "{running} calls are under way as {call:?} begins");
+        self.calls.push(UnderWay { id, call, tag, stage: Stage::New, is_abandoned: false });
+    }
+
+    /// The host takes a notice.
+    pub(crate) fn hears(&mut self, notice: Notice) {
+        match notice {
+            Notice::Wake(ticket) => {
+                let waits =
+                    self.waits.get_mut(&ticket).unwrap_or_else(|| panic!("{ticket:?} is woken, and gone"));
+                assert!(!waits.is_woken, "{ticket:?} is woken twice");
+                waits.is_woken = true;
+            }
+            Notice::Abandon(id) => {
+                self.calls.iter_mut().filter(|call| call.id == id).for_each(|call| call.is_abandoned = true);
+            }
+            Notice::Log(..) => {}
+            Notice::Closed(_) => {
+                assert!(self.is_closing, "it is closed, and nobody closes it");
+                self.closed += 1;
+                assert_eq!(self.closed, 1, "it is closed twice");
+            }
+        }
+    }
+}
+
+fn tag_of(call: &Call) -> String {
+    match call {
+        Call::ReadMark(read) => read.tag.to_string(),
+        Call::UpdateMark(update) => update.tag.to_string(),
+        Call::Fetch(fetch) => fetch.tag.to_string(),
+    }
+}
+
+pub(crate) fn ids_of(runs: &[Run]) -> Vec<i64> {
+    let ids = |run: &Run| (0..run.count as i64).map(|n| run.first + n * run.stride).collect::<Vec<_>>();
+    runs.iter().flat_map(ids).collect()
+}
