@@ -51,6 +51,8 @@ mod json;
 mod layout;
 #[cfg(feature = "options")]
 pub mod options;
+#[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+pub mod place;
 mod presets;
 #[cfg(feature = "public-ids")]
 mod public_id_key;

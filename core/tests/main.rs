@@ -26,6 +26,7 @@ mod lease_claims;
 mod leases;
 mod mark_updates;
 mod options;
+mod places;
 mod public_ids;
 mod random_start;
 mod record_files;

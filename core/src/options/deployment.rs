@@ -30,6 +30,26 @@ pub enum FilesystemKind {
     Network,
 }
 
+impl FileSystem {
+    /// Whether a copy of a file on it can be detected. In the layers of a container a copy can have the identity of the
+    /// file, and each container that of the machine. On a network, the kernel's times are those of another machine.
+    pub fn tells_copies(&self) -> bool {
+        self.kind == FilesystemKind::Local || self.name == "tmpfs"
+    }
+}
+
+/// The name of the platform, if it starts several containers from one description. `is_set`: whether the environment
+/// has a variable of this name that is not empty.
+pub fn surroundings(is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
+    [
+        ("KUBERNETES_SERVICE_HOST", "Kubernetes"),
+        ("AWS_LAMBDA_FUNCTION_NAME", "AWS Lambda"),
+        ("K_SERVICE", "Cloud Run or Knative"),
+    ]
+    .into_iter()
+    .find_map(|(variable, name)| is_set(variable).then_some(name))
+}
+
 /// The processes that see a host lock of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
@@ -75,6 +95,28 @@ pub fn refuse_network(fs: &FileSystem, path: impl Display, shared_fs: bool, inst
 
 /// The advice for records.
 pub const LOCAL_STATE: &str = "set state_dir to a local disk";
+
+/// For the directory of a `file:` source. Returns what to warn of. Errors: as [`refuse_network`].
+pub fn check_counters(fs: &FileSystem, path: impl Display, shared_fs: bool) -> Result<Option<String>> {
+    refuse_network(fs, &path, shared_fs, "use a directory on a local disk")?;
+    let warning = || {
+        format!(
+            "{path} is on {}: its counters are gone with the container or the machine, and ids would begin anew; use a \
+             persistent directory",
+            fs.name
+        )
+    };
+    Ok((fs.kind == FilesystemKind::Ephemeral).then(warning))
+}
+
+/// The error for a path that this process found before it changed its root.
+pub fn other_root(path: impl Display) -> Error {
+    let message = format!(
+        "{path} was opened before this process changed its root (chroot), and is not where that path leads now; open after \
+         the chroot, with a state_dir inside of it"
+    );
+    Error::new(Code::StateIo, message)
+}
 
 /// The place where a range of worker ids will be claimed.
 pub struct RangePlace<'a> {

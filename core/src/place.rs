@@ -1,0 +1,243 @@
+//! The place where a process of leafid runs: what the host looks up, and what follows from it for worker ids and marks.
+//!
+//! A host looks up the [`PlaceFacts`] once for each opening. [`Place::check`] refuses a place in which worker ids could
+//! have two holders; [`Place::of_marks`] is for segments, which have no worker id.
+
+use crate::call::{Clocks, FileAdvice};
+use crate::format::state::Writer;
+use crate::format::unused::MachineStart;
+use crate::options::deployment::{self, FileSystem, FilesystemKind, RangePlace, Scope};
+use crate::options::{WorkerRange, check_clock};
+use crate::{ClockFilter, Code, Error, LONGEST_SPAN_MS, Layout, OnExhausted, Result, Rules, Utc};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// What the host looks up.
+#[derive(Clone, Debug)]
+pub struct PlaceFacts {
+    /// The filter of the process's clock. All machines of a process, and those of its forked children, share one.
+    pub clock: Arc<ClockFilter>,
+    /// When leafid was built, Unix milliseconds: [`crate::options::built_ms`].
+    pub built_ms: i64,
+    /// The number of this process.
+    pub pid: i32,
+    /// The time of its start, Unix milliseconds, if it is known.
+    pub started_ms: Option<i64>,
+    /// The name of the host.
+    pub host: String,
+    /// What identifies this start of the machine; empty if that is unknown.
+    pub boot: String,
+    /// What identifies the machine across its starts, if that is known.
+    pub machine: Option<String>,
+    /// The name of the platform: [`deployment::surroundings`].
+    pub surroundings: Option<&'static str>,
+    /// The processes that see a host lock of this process.
+    pub scope: Scope,
+    /// The worker id of the process from which this one was forked, if it had one.
+    pub inherited: Option<u32>,
+    /// Where records, or marks, are kept.
+    pub files: FilesAt,
+}
+
+/// Where records, or marks, are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FilesAt {
+    /// Nowhere, because the user said so, or because only leases are used.
+    Nowhere,
+    /// In a directory, which exists.
+    Directory {
+        /// Its path.
+        path: String,
+        /// Whether the user named it, by the option or in the environment.
+        named: bool,
+        /// Its file system.
+        fs: FileSystem,
+        /// Whether this process has changed its root since it found the path.
+        left_root: bool,
+    },
+    /// In a store of the platform. Each copy of a program may have one of its own.
+    Store {
+        /// What it is called in messages.
+        path: String,
+        /// Whether it may be lost while the clock goes on.
+        forgets: bool,
+        /// Whether that may happen under a running generator, whose lock then holds nobody off.
+        may_vanish: bool,
+        /// Who runs the same program: "this is a browser, where each visitor".
+        copies: &'static str,
+        /// Who may not have the same worker ids: "profile or device".
+        other: &'static str,
+    },
+}
+
+/// The checked options on which a place depends.
+#[derive(Clone, Copy, Debug)]
+pub struct PlaceSettings<'s> {
+    /// The layout of the ids.
+    pub layout: &'s Layout,
+    /// The rules as the user set them.
+    pub rules: &'s Rules,
+    /// The worker ids; `None` if a source gives them.
+    pub workers: Option<&'s WorkerRange>,
+    /// Whether worker ids come with leases, whose spans their source stores.
+    pub leases: bool,
+    /// The option `shared_fs`.
+    pub shared_fs: bool,
+    /// The user's statement `exclusive_range`.
+    pub exclusive_range: bool,
+    /// How long a start without a record issues nothing, milliseconds.
+    pub no_record_wait_ms: i64,
+}
+
+/// A place that may be used.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The filter of the process's clock.
+    pub clock: Arc<ClockFilter>,
+    /// This process and this start of the machine, for records.
+    pub writer: Writer,
+    /// The directory or store, for messages; empty without one.
+    pub directory: String,
+    /// What a user can do about files that cannot be used.
+    pub advice: FileAdvice,
+    /// Whether records may be lost at the next start of the machine: then ids never run ahead of the clock.
+    pub forgets: bool,
+    /// Whether another directory, container or host may have used the same worker id.
+    pub moves: bool,
+    /// How long a start without a record issues nothing, milliseconds.
+    pub no_record_wait_ms: i64,
+    /// The worker id of the process from which this one was forked, if it had one.
+    pub inherited: Option<u32>,
+    /// The machine and its start, to which stored unused ids belong; `None` where they cannot be stored.
+    pub machine_start: Option<MachineStart>,
+}
+
+impl Place {
+    /// The place of a snowflake, and what to warn the user of.
+    ///
+    /// Errors: `clock_backwards` and `invalid_argument` for a clock that cannot be right; `state_io` for a network file
+    /// system without `shared_fs`, or for a path of another root; `invalid_argument` for worker ids that others may use
+    /// unseen, and for `borrow` where ids may not run ahead of the clock.
+    pub fn check(
+        facts: PlaceFacts,
+        settings: &PlaceSettings<'_>,
+        clocks: Clocks,
+    ) -> Result<(Place, Vec<String>)> {
+        let (now_ms, leap) = facts.filtered_ms(clocks);
+        let mut warnings: Vec<String> = leap.into_iter().collect();
+        check_clock(settings.layout, facts.built_ms, now_ms)?;
+        // Spans of leases are stored by their source: no start repeats them.
+        let mut forgets = !settings.leases;
+        let mut least_wait_ms = 0;
+        match &facts.files {
+            FilesAt::Nowhere => {}
+            FilesAt::Directory { path, named, fs, left_root } => {
+                // A process that was not forked has just found the path.
+                if *left_root && facts.inherited.is_some() {
+                    return Err(deployment::other_root(path));
+                }
+                forgets &= fs.kind == FilesystemKind::Ephemeral;
+                let (path, named) = (path, *named);
+                warnings.extend(check_directory(&facts, settings, (path, named, fs), forgets)?);
+            }
+            FilesAt::Store { forgets: loses, may_vanish, copies, other, .. } => {
+                check_copies(settings, copies, other)?;
+                // Until any span is over that a generator may still have.
+                if *may_vanish && forgets {
+                    least_wait_ms = LONGEST_SPAN_MS + settings.layout.tick_ms();
+                }
+                forgets &= *loses;
+            }
+        }
+        let moves = forgets || facts.surroundings.is_some() || facts.scope != Scope::Host;
+        let no_record_wait_ms = settings.no_record_wait_ms.max(least_wait_ms);
+        Ok((Place { forgets, moves, no_record_wait_ms, ..facts.place(now_ms) }, warnings))
+    }
+
+    /// The place of the marks of segments. Errors: `state_io` for a network file system without `shared_fs`.
+    pub fn of_marks(facts: PlaceFacts, shared_fs: bool, clocks: Clocks) -> Result<Place> {
+        if let FilesAt::Directory { path, fs, .. } = &facts.files {
+            deployment::refuse_network(fs, path, shared_fs, deployment::LOCAL_STATE)?;
+        }
+        let (now_ms, _) = facts.filtered_ms(clocks);
+        Ok(facts.place(now_ms))
+    }
+
+    /// The rules of a generator here, from those of the user.
+    pub fn rules(&self, rules: Rules) -> Rules {
+        if self.forgets { rules.never_ahead() } else { rules }
+    }
+}
+
+impl PlaceFacts {
+    /// The filtered time, and what to log of a leap.
+    fn filtered_ms(&self, clocks: Clocks) -> (i64, Option<String>) {
+        let counted_ns = i64::try_from(clocks.boot.as_nanos()).unwrap_or(i64::MAX);
+        let (now_ns, leap) = self.clock.filter(clocks.wall_ms.saturating_mul(1_000_000), counted_ns);
+        (now_ns.div_euclid(1_000_000), leap.map(|leap| leap.to_string()))
+    }
+
+    fn place(self, now_ms: i64) -> Place {
+        let (directory, tells_copies, advice) = match self.files {
+            FilesAt::Nowhere => (String::new(), false, FileAdvice::StateDir),
+            FilesAt::Directory { path, fs, .. } => (path, fs.tells_copies(), FileAdvice::StateDir),
+            FilesAt::Store { path, .. } => (path, false, FileAdvice::Store),
+        };
+        let boot = Some(&self.boot).filter(|boot| tells_copies && !boot.is_empty());
+        let machine_start =
+            self.machine.zip(boot).map(|(machine, boot)| MachineStart { machine, boot: boot.clone() });
+        let started = Utc(self.started_ms.unwrap_or(now_ms)).to_string();
+        let writer = Writer { pid: self.pid, host: self.host, started, boot: self.boot, ..Writer::default() };
+        Place {
+            clock: self.clock,
+            writer,
+            directory,
+            advice,
+            forgets: false,
+            moves: false,
+            no_record_wait_ms: 0,
+            inherited: self.inherited,
+            machine_start,
+        }
+    }
+}
+
+/// Returns what to warn of.
+fn check_directory(
+    facts: &PlaceFacts,
+    settings: &PlaceSettings<'_>,
+    (path, named, fs): (&String, bool, &FileSystem),
+    forgets: bool,
+) -> Result<Option<String>> {
+    deployment::refuse_network(fs, path, settings.shared_fs, deployment::LOCAL_STATE)?;
+    let (surroundings, scope, exclusive) = (facts.surroundings, facts.scope, settings.exclusive_range);
+    // With `hostname:`, the host's name separates the hosts, even if the directory does not.
+    let workers = settings.workers.filter(|workers| !workers.by_hostname);
+    let is_range = |workers: &&WorkerRange| workers.first != workers.last;
+    if workers.is_some_and(|workers| is_range(&workers)) {
+        RangePlace { fs, path, named, surroundings, scope, exclusive }.refuse()?;
+    }
+    if forgets && settings.rules.on_exhausted == OnExhausted::Borrow {
+        let allowed = format!(
+            "\"wait\" with records on {}, which may not outlive this container: ids never run ahead of the clock",
+            fs.name
+        );
+        return Err(Error::invalid("on_exhausted", "\"borrow\"", &allowed));
+    }
+    let fixed = workers.filter(|workers| !is_range(workers)).map(|workers| workers.first);
+    Ok(deployment::warning(fs, path, named, surroundings, fixed))
+}
+
+/// Worker ids that stand in a program are the same for all who run it. Where they do not see one another, the ids are
+/// the user's statement.
+fn check_copies(settings: &PlaceSettings<'_>, copies: &str, other: &str) -> Result<()> {
+    let Some(workers) = settings.workers.filter(|_| !settings.exclusive_range) else { return Ok(()) };
+    let what = if workers.first == workers.last { "a number" } else { "a range" };
+    let message = format!(
+        "worker is {what}, and {copies} would get the same: lease the worker id (worker is then the URL of a lease \
+         server); or, if no other {other} has it, set exclusive_range: true"
+    );
+    Err(Error::new(Code::InvalidArgument, message))
+}
