@@ -7,6 +7,7 @@ mod admission;
 mod answers;
 mod back_off;
 mod buffer;
+mod cache_files;
 mod cached_lease;
 mod claim_errors;
 mod claim_search;
