@@ -13,11 +13,11 @@ from tricks import faketime, namespace, offset
 for _kind in ("fork", "_fork", "clone"):
     for _method in ("next", "fill", "take"):
 
-        @test(f"a signal handler that forks by {_kind} every millisecond during {_method}", bound=60)
+        @test(f"a signal handler that forks by {_kind} every millisecond during {_method}")
         def _(kind=_kind, method=_method):
             where = place()
             words = [*where.options(worker="0-63"), f"kind={kind}", f"method={method}", "forks=150"]
-            numbers = attack("signal-forks", words, seconds=55)
+            numbers = attack("signal-forks", words)
             assert_none(numbers, "duplicates", "left_alive")
             # Past the C library a child may be born with malloc's lock taken by a thread that it does not have.
             assert numbers["bad_ends"] <= (0 if kind == "fork" else 1), numbers
@@ -27,26 +27,26 @@ for _kind in ("fork", "_fork", "clone"):
 
 for _kind in ("fork", "_fork", "clone"):
 
-    @test(f"a signal handler that forks by {_kind} in the middle of long batches", bound=60)
+    @test(f"a signal handler that forks by {_kind} in the middle of long batches")
     def _(kind=_kind):
         where = place()
         words = [*where.options(worker="0-63"), f"kind={kind}", "method=fill", "batch=8000", "forks=100"]
-        numbers = attack("signal-forks", words, seconds=55)
+        numbers = attack("signal-forks", words)
         assert_none(numbers, "duplicates", "left_alive")
         assert numbers["bad_ends"] <= (0 if kind == "fork" else 1), numbers
         return f"{numbers['ids']} ids of {numbers['processes']} processes"
 
 
-@test("a signal handler that forks every millisecond beside two threads that issue", bound=60)
+@test("a signal handler that forks every millisecond beside two threads that issue")
 def _():
     where = place()
     words = [*where.options(worker="0-63"), "kind=fork", "method=next", "forks=150", "threads=3"]
-    numbers = attack("signal-forks", words, seconds=55)
+    numbers = attack("signal-forks", words)
     assert_none(numbers, "duplicates", "left_alive", "bad_ends")
     return f"{numbers['ids']} ids of {numbers['processes']} processes"
 
 
-@test("a Python signal handler that forks and asks for ids during next and take", bound=60)
+@test("a Python signal handler that forks and asks for ids during next and take")
 def _():
     where = place()
     return ended_well([PYTHON, HERE / "handler_subject.py", where.dir, where.name], 50).stdout.strip()
@@ -54,13 +54,13 @@ def _():
 
 for _kind in ("fork", "_fork"):
 
-    @test(f"a signal handler that forks by {_kind} while the thread waits for a span", bound=60)
+    @test(f"a signal handler that forks by {_kind} while the thread waits for a span")
     def _(kind=_kind):
         where = place()
 
         def one(turn):
             words = [f"dir={where.dir / str(turn)}", f"name={where.name}-{turn}", f"kind={kind}", "generators=1"]
-            return attack("wait-forks", [*words, f"delay_us={5 + 13 * turn}"], seconds=30)
+            return attack("wait-forks", [*words, f"delay_us={5 + 13 * turn}"])
 
         with ThreadPoolExecutor(25) as pool:
             results = list(pool.map(one, range(150)))
@@ -73,11 +73,11 @@ for _kind in ("fork", "_fork"):
 
 for _forkers in (1, 2):
 
-    @test(f"fork storm of {_forkers} threads, while others open, close and issue", bound=90)
+    @test(f"fork storm of {_forkers} threads, while others open, close and issue")
     def _(forkers=_forkers):
         where = place()
         words = [f"dir={where.dir}", f"name={where.name}", "forks=300", f"forkers={forkers}"]
-        numbers = attack("fork-storm", words, seconds=80)
+        numbers = attack("fork-storm", words)
         assert_none(numbers, "duplicates", "errors", "bad_ends")
         assert numbers["opens"] > 20, numbers
         for action in ("open_us", "next_us", "close_us", "fork_us"):
@@ -88,9 +88,9 @@ for _forkers in (1, 2):
 
 for _ids, _worker in (("one fixed id", 5), ("a range", "0-1")):
 
-    @test(f"open, issue, close in 4 threads without pause, {_ids}", bound=30)
+    @test(f"open, issue, close in 4 threads without pause, {_ids}")
     def _(worker=_worker):
-        numbers = attack("close-race", [*place().options(worker=worker), "millis=3000"], seconds=25)
+        numbers = attack("close-race", [*place().options(worker=worker), "millis=3000"])
         assert_none(numbers, "duplicates", "errors")
         assert numbers["rounds"] > 50, numbers
         assert worker != 5 or numbers["threads"] == 1, numbers
@@ -99,19 +99,16 @@ for _ids, _worker in (("one fixed id", 5), ("a range", "0-1")):
 
 for _processes, _ids, _worker in ((3, "one fixed id", 5), (4, "3 ids of a range", "0-2")):
 
-    @test(
-        f"open, issue, close in {_processes} processes without pause, killed at random: {_ids}",
-        bound=45,
-    )
+    @test(f"open, issue, close in {_processes} processes without pause, killed at random: {_ids}")
     def _(processes=_processes, worker=_worker):
         words = ["millis=6000", f"processes={processes}", "threads=2", "kill=1", f"seed={random.randrange(1 << 31)}"]
-        numbers = attack("close-race", [*place().options(worker=worker), *words], seconds=40)
+        numbers = attack("close-race", [*place().options(worker=worker), *words])
         assert_none(numbers, "duplicates", "errors", "bad_ends")
         assert worker != 5 or numbers["kills"] > 50, numbers
         return f"{numbers['ids']} ids, {numbers['kills']} kills"
 
 
-@test("two network namespaces on one directory: the file's lock alone keeps them apart", bound=60)
+@test("two network namespaces on one directory: the file's lock alone keeps them apart")
 def _():
     where = place()
     # Where no lock file is seen either.
@@ -148,7 +145,7 @@ def _():
     return f"{sum(map(len, runs))} ids in {len(runs)} runs, {refusals} refused"
 
 
-@test("close in one thread while others are in next: closed, and the next holder starts above", bound=60)
+@test("close in one thread while others are in next: closed, and the next holder starts above")
 def _():
     where = place()
     subject = Serve()
@@ -168,7 +165,6 @@ def _():
 
 @test(
     "a state file replaced, deleted or copied over while held: worker_lost, and never two holders",
-    bound=60,
     sleeps=True,
 )
 def _():
@@ -232,17 +228,17 @@ def chaos(seconds, draw, refusals):
     return f"{sum(map(len, runs))} ids in {len(runs)} runs, {issuing} of which issued"
 
 
-@test("chaos: ten processes of three languages on six ids, clocks 0 to 2 s behind, kills and stops", bound=60)
+@test("chaos: ten processes of three languages on six ids, clocks 0 to 2 s behind, kills and stops")
 def _():
     return chaos(12, lambda: random.uniform(-2, 0), refusals=False)
 
 
-@test("chaos with clocks up to 8 s apart: refusals, but no duplicate", bound=60)
+@test("chaos with clocks up to 8 s apart: refusals, but no duplicate")
 def _():
     return chaos(8, lambda: random.uniform(-8, 8), refusals=True)
 
 
-@test("odd files in a state file's place: refused, untouched, no hang", bound=30)
+@test("odd files in a state file's place: refused, untouched, no hang")
 def _():
     where = place()
     subject = Serve().open("a", *where.options(worker=0))

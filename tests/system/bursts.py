@@ -20,12 +20,12 @@ def python_burst(where, **more):
 
 
 def rust_burst(where, **more):
-    return attack("burst", words(where, **more), seconds=100)
+    return attack("burst", words(where, **more))
 
 
 for _language, _burst in (("rust", rust_burst), ("python", python_burst)):
 
-    @test(f"8 threads, 40,000 takes, step 10, a source of 5 ms: 40,000 ids, in {_language}", bound=110, sleeps=True)
+    @test(f"8 threads, 40,000 takes, step 10, a source of 5 ms: 40,000 ids, in {_language}", sleeps=True)
     def _(burst=_burst):
         numbers = burst(place(), **BURST)
         assert numbers["ids"] == 40_000 and numbers["most_at_once"] == 1, numbers
@@ -37,7 +37,7 @@ for _language, _burst in (("rust", rust_burst), ("python", python_burst)):
 
 for _language in ("c", "node"):
 
-    @test(f"40,000 takes, adaptive from 10, a source of 5 ms: 40,000 ids in order, in {_language}", bound=60)
+    @test(f"40,000 takes, adaptive from 10, a source of 5 ms: 40,000 ids in order, in {_language}")
     def _(language=_language):
         subject = Tags(language).open("a", *words(place(), delay_ms=5, step=10))
         ids = subject.next(count=40_000)
@@ -46,29 +46,29 @@ for _language in ("c", "node"):
         assert stats["failures"] == 0 and stats["fetches"] < 40, stats
 
 
-@test("forks while four threads take ids from a server: children fetch their own, no id twice", bound=60)
+@test("forks while four threads take ids from a server: children fetch their own, no id twice")
 def _():
     source, where = FakeServer(), place()
     options = words(where, servers=source.url, step=100, adaptive="no", threads=4, takes=400_000)
-    numbers = attack("burst", [*options, "forks=60", "child_takes=150", "timeout_ms=5000"], seconds=50)
+    numbers = attack("burst", [*options, "forks=60", "child_takes=150", "timeout_ms=5000"])
     assert_none(numbers, "errors", "duplicates", "bad_children")
     assert numbers["processes"] == 61, numbers
     assert source.report()["nonces_repeated"] == 0, "a child sent its parent's nonce"
     return f"{numbers['ids']} ids of {numbers['processes']} processes"
 
 
-@test("forks while four threads take ids from a file: directory: children fetch their own, no id twice", bound=60)
+@test("forks while four threads take ids from a file: directory: children fetch their own, no id twice")
 def _():
     where = place()
     options = words(where, servers=f"file:{where.dir}/counters", create="yes", tags="order:1:50", adaptive="no")
     options += ["threads=4", "takes=400000", "forks=60", "child_takes=150", "timeout_ms=5000"]
-    numbers = attack("burst", options, seconds=50)
+    numbers = attack("burst", options)
     assert_none(numbers, "errors", "duplicates", "bad_children")
     assert numbers["processes"] == 61, numbers
     return f"{numbers['ids']} ids of {numbers['processes']} processes"
 
 
-@test("forks while threads take ids, in Python: children fetch their own and end, no id twice", bound=60)
+@test("forks while threads take ids, in Python: children fetch their own and end, no id twice")
 def _():
     source, where = FakeServer(), place()
     subject = Tags("python").open("a", *words(where, servers=source.url, step=100, adaptive="no"))
@@ -109,7 +109,7 @@ def memory():
 
 for _source in ("a callback", "a server", "a file: directory"):
 
-    @test(f"10,000 tags of {_source} cost at most 1 KiB each at rest; a close leaves no thread or descriptor", bound=60)
+    @test(f"10,000 tags of {_source} cost at most 1 KiB each at rest; a close leaves no thread or descriptor")
     def _(source=_source):
         options, tags = {"adaptive": "no", "timeout_ms": 20_000}, 10_000
         with memory() as where:
@@ -119,8 +119,8 @@ for _source in ("a callback", "a server", "a file: directory"):
                 tags, options["servers"] = 3_000, f"file:{where.dir}/counters"
                 names = [f"warm-{n}" for n in range(100)] + [f"shop-{n}" for n in range(tags)]
                 making = words(where, **options, create="yes", tags=",".join(names), count=tags)
-                attack("footprint", making, seconds=55)
-            numbers = attack("footprint", words(where, **options, count=tags), seconds=55)
+                attack("footprint", making)
+            numbers = attack("footprint", words(where, **options, count=tags))
         assert numbers["tags"] == tags and 0 < numbers["each_bytes"] <= 1024, numbers
         assert numbers["close_ms"] < 2_000, numbers
         assert_none(numbers, "threads_left", "descriptors_left")
@@ -129,11 +129,11 @@ for _source in ("a callback", "a server", "a file: directory"):
 
 for _method in ("next", "take"):
 
-    @test(f"a signal handler that forks every millisecond during {_method} of a tag: no id twice", bound=60)
+    @test(f"a signal handler that forks every millisecond during {_method} of a tag: no id twice")
     def _(method=_method):
         source, where = FakeServer(), place()
         options = words(where, servers=source.url, step=2_000, adaptive="no", method=method)
-        numbers = attack("signal-forks", [*options, "kind=fork", "forks=60"], seconds=55)
+        numbers = attack("signal-forks", [*options, "kind=fork", "forks=60"])
         assert_none(numbers, "duplicates", "left_alive", "bad_ends")
         assert numbers["forks"] == 60 and numbers["processes"] == 61, numbers
         return f"{numbers['ids']} ids of {numbers['processes']} processes"
@@ -141,18 +141,18 @@ for _method in ("next", "take"):
 
 for _kind in ("_fork", "clone"):
 
-    @test(f"children made by {_kind} in a signal handler: no id of their parent, and an error that says why", bound=60)
+    @test(f"children made by {_kind} in a signal handler: no id of their parent, and an error that says why")
     def _(kind=_kind):
         source, where = FakeServer(), place()
         options = words(where, servers=source.url, step=2_000, adaptive="no", timeout_ms=1_000)
-        numbers = attack("signal-forks", [*options, f"kind={kind}", "method=next", "forks=12"], seconds=55)
+        numbers = attack("signal-forks", [*options, f"kind={kind}", "method=next", "forks=12"])
         assert_none(numbers, "duplicates", "left_alive")
         # Each was refused, by the call that was interrupted or by the next one; none crashed or hung.
         assert numbers["bad_ends"] == 12 and numbers["last_bad"] in (0x400, 0x500), numbers
         assert "is a child of _Fork or a raw clone" in numbers["complaints"], numbers
 
 
-@test("40 idle children of forks at any moment: the parent's tags go on", bound=60)
+@test("40 idle children of forks at any moment: the parent's tags go on")
 def _():
     idle_children("fork")
 
@@ -162,13 +162,13 @@ def idle_children(kind):
     where = place()
     options = words(where, servers=f"file:{where.dir}/counters", create="yes", tags="order:1:50", adaptive="no")
     options += ["threads=2", "takes=2000000", "forks=40", "idle_ms=1800", "timeout_ms=1000"]
-    numbers = attack("burst", [*options, f"kind={kind}"], seconds=50)
+    numbers = attack("burst", [*options, f"kind={kind}"])
     assert_none(numbers, "errors", "duplicates", "bad_children")
     assert numbers["ids"] > 5_000, numbers
 
 
 for _kind in ("_fork", "clone"):
 
-    @test(f"40 idle children made by {_kind} at any moment: the parent's tags go on", bound=60)
+    @test(f"40 idle children made by {_kind} at any moment: the parent's tags go on")
     def _(kind=_kind):
         idle_children(kind)

@@ -43,7 +43,7 @@ def never(call):
     raise AssertionError(f"it was not refused: {answer}")
 
 
-@test("six processes in four languages on one file: directory, killed at random: no id twice", bound=60)
+@test("six processes in four languages on one file: directory, killed at random: no id twice")
 def _():
     where = place()
     runs, spawned = [], 0
@@ -91,7 +91,7 @@ def stage(where):
     return f"{len(counter_files(where))} counters"
 
 
-@test("processes killed while they make the directory and its counters: the next ones make them right", bound=60)
+@test("processes killed while they make the directory and its counters: the next ones make them right")
 def _():
     stages = Counter()
     for turn in range(50):
@@ -212,7 +212,7 @@ def spoil(data, other):
     )()
 
 
-@test("a counter flipped, cut, zeroed or swapped in 80 ways: refused and left alone, or above all ids", bound=60)
+@test("a counter flipped, cut, zeroed or swapped in 80 ways: refused and left alone, or above all ids")
 def _():
     refused, subject = 0, Tags()
     for turn in range(80):

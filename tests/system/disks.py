@@ -78,7 +78,7 @@ def _():
     return full_disk(where, subject, inside)
 
 
-@test("a disk that hangs: callers are bounded, durable ids go on, and it recovers", bound=60, sleeps=True)
+@test("a disk that hangs: callers are bounded, durable ids go on, and it recovers", sleeps=True)
 def _():
     where = place()
     subject = Serve(before=stalled(where)).open("a", *where.options(worker=1, timeout_ms=1_500))
@@ -107,7 +107,7 @@ def _():
     return f"went on for {ended - hung} ms of a span"
 
 
-@test("a disk that fails: state_io with the path, durable ids go on, and it recovers", bound=60, sleeps=True)
+@test("a disk that fails: state_io with the path, durable ids go on, and it recovers", sleeps=True)
 def _():
     where = place()
     subject = Serve(before=stalled(where)).open("a", *where.options(worker=1))
@@ -131,7 +131,7 @@ def _():
     assert again.ids("a")[0] > last
 
 
-@test("a disk that hangs: open, close and exit are bounded", bound=60, sleeps=True)
+@test("a disk that hangs: open, close and exit are bounded", sleeps=True)
 def _():
     where = place()
     subject = Serve(before=stalled(where)).open("a", *where.options(worker=1, timeout_ms=2_000))
@@ -167,7 +167,7 @@ def wait_readable(file, seconds):
     return bool(select.select([file], [], [], seconds)[0])
 
 
-@test("a disk that hangs for one generator does not stop another of the same process", bound=60, sleeps=True)
+@test("a disk that hangs for one generator does not stop another of the same process", sleeps=True)
 def _():
     where = place()
     subject = Serve(before=stalled(where)).open("a", *where.options(worker=1, state="one", **PATIENT))
@@ -182,7 +182,7 @@ def _():
     subject.run("a", 300)
 
 
-@test("a slow disk, 200 ms a write: no id waits for it", bound=60, sleeps=True)
+@test("a slow disk, 200 ms a write: no id waits for it", sleeps=True)
 def _():
     where = place()
     subject = Serve(before=stalled(where)).open("a", *where.options(worker=1, **PATIENT))

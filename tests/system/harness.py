@@ -29,13 +29,13 @@ class Skip(Exception):
     """The test cannot run here; the text says what is missing and how to get it."""
 
 
-def test(name, bound=60, alone=False, sleeps=False):
-    """Registers a test. `bound` seconds, after which it has failed; `alone`: it measures time, and nothing runs beside it;
-    `sleeps`: it needs no processor to speak of."""
+def test(name, alone=False, sleeps=False):
+    """Registers a test. `alone`: it measures time, and nothing runs beside it; `sleeps`: it needs no processor to speak
+    of."""
 
     def register(function):
         assert name not in TESTS, name
-        TESTS[name] = (function, bound, alone, sleeps)
+        TESTS[name] = (function, alone, sleeps)
         return function
 
     return register

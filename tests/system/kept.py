@@ -78,7 +78,7 @@ def plain(where, source, language):
     return ids
 
 
-@test("what is left, and three processes that start at once, 25 times: one of them uses it", bound=60)
+@test("what is left, and three processes that start at once, 25 times: one of them uses it")
 def _():
     source, where = FakeServer(), place()
     ids, used = [leave_some(where, source)], 0
@@ -97,7 +97,7 @@ def _():
     return f"used in {used} of 25 rounds"
 
 
-@test("starts that are killed at once, or close, in any order, 150 runs: what is left is never used twice", bound=60)
+@test("starts that are killed at once, or close, in any order, 150 runs: what is left is never used twice")
 def _():
     source, where = FakeServer(), place()
     runs, used, killed_early = [], 0, 0

@@ -23,7 +23,7 @@ def has_lost(lessee):
     return {"worker_lost"} <= lessee.codes() <= {"worker_lost", "worker_in_use"}
 
 
-@test("lease servers: 40 processes of four languages on a pool of 32: 8 wait, and come in as others end", bound=90)
+@test("lease servers: 40 processes of four languages on a pool of 32: 8 wait, and come in as others end")
 def _():
     pool = Pool(lease_ms=2_500)
     trap = FakeServer()

@@ -161,7 +161,7 @@ def true_ms(line):
     return line["at_ms"] + now_ms() - time.monotonic_ns() // 1_000_000
 
 
-@test("leases: 12 processes on a pool of 8, kills and closes for 8 s: four wait, all get in, no duplicate", bound=60)
+@test("leases: 12 processes on a pool of 8, kills and closes for 8 s: four wait, all get in, no duplicate")
 def _():
     table = Table(range(8))
     alive = [table.start(lease_ms=1_500) for _ in range(12)]
@@ -193,7 +193,7 @@ def _():
     return f"{count} ids, {len(came_in)} of {len(table.lives)} lives came in, {len(refusals)} refusals"
 
 
-@test("leases: stopped for longer than its lease while another takes its id, then continued", bound=60)
+@test("leases: stopped for longer than its lease while another takes its id, then continued")
 def _():
     table = Table([0])
     # Of 3 s, so that nobody loses one to a machine that is busy.
@@ -220,7 +220,7 @@ def _():
     return f"{table.end()} ids, {len(sleeper.notes('error'))} errors on the way"
 
 
-@test("leases: a clock 10 s ahead, and its table cannot be reached for longer than the lease", bound=60)
+@test("leases: a clock 10 s ahead, and its table cannot be reached for longer than the lease")
 def _():
     table = Table([0, 1])
     fast = table.start(env=faketime(FAKETIME=offset(10)), switch="partition")
@@ -250,7 +250,7 @@ def _():
     return f"{table.end()} ids"
 
 
-@test("leases: a clock that goes back 4 s and leaps ten years during a lease: ids go on, no wild wish", bound=60)
+@test("leases: a clock that goes back 4 s and leaps ten years during a lease: ids go on, no wild wish")
 def _():
     table = Table([0])
     clock = table.where.write("clock", "+0")
@@ -271,7 +271,7 @@ def _():
     return f"{len(wishes)} renewals, wished for {min(wishes)} to {max(wishes)} ms from now"
 
 
-@test("leases: forks three deep while renewals run, each child leases its own, all end normally", bound=120)
+@test("leases: forks three deep while renewals run, each child leases its own, all end normally")
 def _():
     table = Table(range(64))
     roots = [table.start(lease_ms=600, forks=3) for _ in range(2)]
@@ -349,7 +349,7 @@ def _():
         return f"recovered {lost.result() * 1000:.0f} ms after the lock was gone"
 
 
-@test("leases: one id, its holder killed and started anew: refused until the span has passed, then in", bound=60)
+@test("leases: one id, its holder killed and started anew: refused until the span has passed, then in")
 def _():
     table = Table([0])
     took = []
@@ -373,7 +373,7 @@ def _():
     return f"{table.end()} ids; killed {took} ms before the spans ended"
 
 
-@test("leases: a lease source that gives a span twice is found out, so the judge judges", bound=30)
+@test("leases: a lease source that gives a span twice is found out, so the judge judges")
 def _():
     table = Table([0])
     table.where.write("switch", "lie")

@@ -38,7 +38,7 @@ def recovered(subject, seconds, handle="a", tag="order"):
 
 for _how, _code in (("hang", ("segment_unavailable", "state_io")), ("eio", ("state_io",))):
 
-    @test(f"marks on a disk that answers {_how}: ids at hand go on, then an error in time, and it recovers", bound=60)
+    @test(f"marks on a disk that answers {_how}: ids at hand go on, then an error in time, and it recovers")
     def _(how=_how, codes=_code):
         source, where = FakeServer(), place()
         subject = Tags(before=stalled(where)).open("a", *on_server(where, source, timeout_ms=700))
@@ -79,7 +79,7 @@ def _():
     assert recovered(subject, LATEST_RETRY_S, tag="shop") >= 1
 
 
-@test("the state directory is deleted under a process: an error, or ids above; never one twice", bound=30)
+@test("the state directory is deleted under a process: an error, or ids above; never one twice")
 def _():
     where, source = place(), FakeServer()
     subject = Tags().open("a", *on_server(where, source, timeout_ms=600))

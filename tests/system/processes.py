@@ -13,17 +13,17 @@ from tricks import stopped
 EIGHT = "0-7"
 
 
-@test("8 processes on 8 ids released at one moment, 50 rounds: all start", bound=90)
+@test("8 processes on 8 ids released at one moment, 50 rounds: all start")
 def _():
     where = place()
     words = [f"dir={where.dir}", f"name={where.name}", "rounds=50", "processes=8"]
-    numbers = attack("barrier", words, seconds=80)
+    numbers = attack("barrier", words)
     assert numbers["started"] == numbers["of"] == 400, numbers
     assert_none(numbers, "duplicates")
     return f"slowest opening {numbers['slowest_us'] / 1000:.0f} ms"
 
 
-@test("the ninth process is refused, and gets the id of one that ended within 100 ms", bound=90)
+@test("the ninth process is refused, and gets the id of one that ended within 100 ms")
 def _():
     where = place()
     languages = ["rust", "c", "python", "rust", "c", "python", "rust", "c"]
@@ -75,7 +75,7 @@ def retry(subject, seconds, *words):
             assert time.monotonic() < end, f"still refused after {seconds} s: {error}"
 
 
-@test("a fixed id killed while an idle forked or exec'd child lives is free at once", bound=60)
+@test("a fixed id killed while an idle forked or exec'd child lives is free at once")
 def _():
     for language in ("rust", "c", "python"):
         for left in ("fork", "exec"):
@@ -94,12 +94,12 @@ def _():
             other.quit()
 
 
-@test("open worker 7, daemon(0,0), next: 200 of 200", bound=120)
+@test("open worker 7, daemon(0,0), next: 200 of 200")
 def _():
     where = place()
     notes = []
     for first in (0, 1):
-        numbers = attack("daemon", [*where.options(worker=7), "rounds=200", f"first={first}"], seconds=60)
+        numbers = attack("daemon", [*where.options(worker=7), "rounds=200", f"first={first}"])
         assert numbers["got"] == 200 and numbers["rising"] == "true", numbers
         notes.append(f"slowest {numbers['slowest_us'] / 1000:.0f} ms")
     return ", ".join(notes)

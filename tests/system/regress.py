@@ -96,7 +96,7 @@ for _wrong, _what in ((again, "the same range twice"), (across, "a crossing rang
             assert stranger.next()[0] <= max(ids)
 
 
-@test("a source that is rewound again and again, six processes in four languages, some killed: no id twice", bound=60)
+@test("a source that is rewound again and again, six processes in four languages, some killed: no id twice")
 def _():
     source, where = FakeServer(), place()
     source.do("tag", tag="order", step=50)

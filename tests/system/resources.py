@@ -6,7 +6,7 @@ from harness import place, test
 from subjects import Refused, Serve, attack
 
 
-@test("a program that closes every descriptor: no foreign one is closed later, no id twice", bound=60, sleeps=True)
+@test("a program that closes every descriptor: no foreign one is closed later, no id twice", sleeps=True)
 def _():
     where = place()
     victim, other = Serve(), Serve()
@@ -71,10 +71,10 @@ def locked(path):
     return False
 
 
-@test("1,000 generators cost at most 64 KiB each and one thread; 1,000 openings leave nothing behind", bound=120)
+@test("1,000 generators cost at most 64 KiB each and one thread; 1,000 openings leave nothing behind")
 def _():
     where = place()
-    numbers = attack("many", [f"dir={where.dir}", f"name={where.name}", "generators=1000", "rounds=1000"], seconds=110)
+    numbers = attack("many", [f"dir={where.dir}", f"name={where.name}", "generators=1000", "rounds=1000"])
     assert numbers["each_bytes"] <= 65_536 and numbers["each_later_bytes"] <= 65_536, numbers
     assert numbers["threads_in_use"] == 2, numbers
     assert numbers["descriptors_after"] == numbers["descriptors_before"], numbers
@@ -88,7 +88,7 @@ def _():
     )
 
 
-@test("too many open files: refused with state_io, and well again afterwards", bound=30)
+@test("too many open files: refused with state_io, and well again afterwards")
 def _():
     where = place()
     subject = Serve().open("a", *where.options(worker=1))

@@ -65,7 +65,7 @@ def subject_of(language):
 
 for _language in LANGUAGES:
 
-    @test(f"1,000 times open, an id, close: everything comes back, in {_language}", bound=120)
+    @test(f"1,000 times open, an id, close: everything comes back, in {_language}")
     def _(language=_language):
         where, subject = place(), subject_of(language)
 
@@ -79,7 +79,7 @@ for _language in LANGUAGES:
 
 for _language in ("rust", "c", "python"):
 
-    @test(f"1,000 forks, each makes an id and ends: everything comes back, in {_language}", bound=90)
+    @test(f"1,000 forks, each makes an id and ends: everything comes back, in {_language}")
     def _(language=_language):
         where, subject = place(), Serve(language)
 
@@ -91,7 +91,7 @@ for _language in ("rust", "c", "python"):
         return come_back(subject, where, forks, WARM, KIB)
 
 
-@test("1,000 worker threads of Node, each opens, makes ids and ends without a close: everything comes back", bound=180)
+@test("1,000 worker threads of Node, each opens, makes ids and ends without a close: everything comes back")
 def _():
     where, subject = place(), subject_of("node")
 
@@ -107,7 +107,7 @@ SOURCES = {"rust": ("a callback", "a server", "a file: directory"), "node": ("a 
 for _language in LANGUAGES:
     for _source in SOURCES.get(_language, ("a callback", "a server")):
 
-        @test(f"1,000 times open segments of {_source}, an id, close: everything comes back, in {_language}", bound=120)
+        @test(f"1,000 times open segments of {_source}, an id, close: everything comes back, in {_language}")
         def _(language=_language, source=_source):
             where, more = place(), {"adaptive": "no"}
             if source == "a server":

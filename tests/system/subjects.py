@@ -279,14 +279,13 @@ def ended_well(command, seconds, **more):
     return done
 
 
-def attack(command, words, seconds=60, before=()):
+def attack(command, words, before=()):
     """Runs one of the Rust programs that attack by themselves, and answers its numbers."""
     done = subprocess.run(
         [*map(str, before), str(RUST), command, *map(str, words)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=seconds,
         env=environment(),
     )
     complaints = "\n".join(done.stderr.strip().splitlines()[:12])

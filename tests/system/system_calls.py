@@ -69,7 +69,6 @@ def _():
 
 @test(
     "no thread before the first id, one in use, one write in a second or two, none of both when idle",
-    bound=120,
     sleeps=True,
 )
 def _():
