@@ -164,8 +164,9 @@ class Lessee(Maker):
         return [(int(at_ms), what, text) for at_ms, what, text in split if not kinds or what in kinds]
 
     def codes(self, *kinds):
-        """Those of its errors and refusals."""
-        return {text.split(":")[0] for _, _, text in self.notes(*(kinds or ("error", "refused")))}
+        """Those of its errors and refusals, without those of a disk that others kept busy."""
+        texts = [text for _, _, text in self.notes(*(kinds or ("error", "refused")))]
+        return {text.split(":")[0] for text in texts if "; see the disk, or raise timeout_ms" not in text}
 
     def ids(self):
         return read_ids(self.files["ids"])
