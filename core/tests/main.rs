@@ -26,6 +26,8 @@ mod layouts;
 mod lease_claims;
 mod leases;
 mod mark_updates;
+mod option_places;
+mod option_rules;
 mod options;
 mod places;
 mod public_ids;

@@ -82,36 +82,6 @@ fn the_database_of_the_documents_is_the_example() {
     assert!(read("docs/SEGMENTS.md").contains(&code));
 }
 
-/// The names of the options that a builder has.
-fn options_of(builder: &str) -> Vec<String> {
-    let code = read(&format!("bindings/rust/src/{builder}"));
-    let public = code.lines().scan("", |before, line| {
-        let hidden = before.contains("#[doc(hidden)]");
-        *before = line;
-        Some((hidden, line))
-    });
-    let named = public.filter_map(|(hidden, line)| line.trim().strip_prefix("pub fn ").filter(|_| !hidden));
-    let names = named
-        .filter_map(|line| line.split(['(', '<']).next())
-        .filter(|name| !["open", "builder"].contains(name));
-    names.map(str::to_owned).collect()
-}
-
-#[test]
-fn every_option_is_in_its_table() {
-    let page = read("docs/OPTIONS.md");
-    let (of_snowflakes, of_segments) = page.split_once("\n## Options of segments\n").unwrap();
-    let (of_segments, _) = of_segments.split_once("\n## ").unwrap();
-    for (table, builder) in [(of_snowflakes, "snowflake/builder.rs"), (of_segments, "segments/builder.rs")] {
-        let options = options_of(builder);
-        assert!(options.len() > 20, "{options:?}");
-        // `source` is another word for `fetch`.
-        for option in options.iter().filter(|option| *option != "source") {
-            assert!(table.contains(&format!("`{option}`")), "the table of {builder} lacks {option}");
-        }
-    }
-}
-
 #[test]
 fn the_presets_are_as_the_table_says() {
     for page in ["docs/CHOOSING.md", "docs/zh-CN/CHOOSING.md"] {
