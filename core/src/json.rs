@@ -29,6 +29,12 @@ impl<'a> Object<'a> {
         serde_json::from_slice(text).map_err(|error| error.to_string())
     }
 
+    /// The names and the values.
+    #[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, JsonValue<'a>)> {
+        self.0.iter().map(|(name, value)| (&name[..], JsonValue(value.get())))
+    }
+
     /// Errors: a field that is not one of `names`, or is there twice.
     #[cfg(feature = "format")]
     pub(crate) fn check_names(&self, names: &[&str]) -> JsonResult<()> {
@@ -85,6 +91,27 @@ impl<'a> JsonValue<'a> {
 
     pub(crate) fn text(self) -> JsonResult<String> {
         self.parse('"', "text")
+    }
+
+    /// True or false.
+    #[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+    pub(crate) fn flag(self) -> JsonResult<bool> {
+        self.parsed().ok_or_else(|| self.wrong("true or false"))
+    }
+
+    #[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+    pub(crate) fn is_null(self) -> bool {
+        self.0 == "null"
+    }
+
+    /// For messages. What holds others may hold a secret.
+    #[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+    pub(crate) fn shown(self) -> &'a str {
+        match self.0.as_bytes().first() {
+            Some(b'{') => "an object",
+            Some(b'[') => "a list",
+            _ => self.0,
+        }
     }
 
     pub(crate) fn list(self) -> JsonResult<Vec<JsonValue<'a>>> {

@@ -10,6 +10,8 @@ pub mod deployment;
 #[cfg(all(feature = "format", feature = "wire"))]
 mod environment;
 #[cfg(all(feature = "format", feature = "wire"))]
+mod option_json;
+#[cfg(all(feature = "format", feature = "wire"))]
 mod option_value;
 mod refused;
 #[cfg(all(feature = "format", feature = "wire"))]
@@ -36,6 +38,8 @@ pub use clock_check::{built_ms, check_built, check_clock};
 pub use clock_source::ClockSource;
 #[cfg(all(feature = "format", feature = "wire"))]
 pub use environment::{Environment, NamedDirectory};
+#[cfg(all(feature = "format", feature = "wire"))]
+pub use option_json::options_of_json;
 #[cfg(all(feature = "format", feature = "wire"))]
 pub use option_value::{FileTag, OptionValue, OptionValues};
 pub use refused::refused;

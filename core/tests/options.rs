@@ -2,9 +2,10 @@
 
 use crate::common::{entries, option_vectors, text};
 use leafid_core::options::{
-    Environment, FileTag, OPTIONS, OptionKind, OptionOf, OptionValue, OptionValues, RunOptions, SupplyOptions,
+    Environment, FileTag, OPTIONS, OptionKind, OptionOf, OptionValue, OptionValues, RunOptions,
+    SupplyOptions, options_of_json,
 };
-use leafid_core::{Code, Error, Result};
+use leafid_core::{Code, Error, LayoutFields, Order, Result};
 use serde_json::Value;
 
 /// No variable is set.
@@ -84,6 +85,77 @@ fn every_option_takes_and_refuses_what_the_vector_says() {
         for value in row["good"].as_array().into_iter().flatten() {
             assert_eq!(opened(row, value), Ok(()), "{option}: {value}");
         }
+    }
+}
+
+#[test]
+fn options_in_json_are_taken_and_refused_as_well() {
+    for row in entries(&option_vectors(), "options") {
+        let option = text(row, "option");
+        let opened = |value: &Value| {
+            let mut all = serde_json::Map::new();
+            if option != "fetch" {
+                all.insert("servers".into(), URL.into());
+            }
+            if of(row) == OptionOf::Snowflake {
+                all = [("worker".into(), 7.into())].into_iter().collect();
+            }
+            all.extend(row["with"].as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())));
+            all.insert(option.into(), value.clone());
+            let json = serde_json::to_vec(&all).unwrap();
+            parsed(of(row), &options_of_json(of(row), &json)?, &EMPTY)
+        };
+        for value in entries(row, "bad").iter().filter(|value| **value != "/nowhere/at.all") {
+            assert_refused(opened(value), &format!("{option} is "), &format!("{option}: {value}"));
+        }
+        for value in row["good"].as_array().into_iter().flatten() {
+            assert_eq!(opened(value), Ok(()), "{option}: {value}");
+        }
+    }
+}
+
+#[test]
+fn each_kind_of_value_is_read_from_json() {
+    let run = |json: &str| options_of_json(OptionOf::Snowflake, json.as_bytes());
+    let same = |json: &str, name: &str, value: OptionValue| {
+        let mut set = OptionValues::new(OptionOf::Snowflake);
+        set.set(name, value).unwrap();
+        assert!(run(json).unwrap() == set, "{json}");
+    };
+    same(r#"{"worker": {"first": 0, "last": 31}}"#, "worker", OptionValue::Range(0, 31));
+    same(r#"{"worker": {"callback": true}, "token": null}"#, "worker", OptionValue::Callback);
+    same(r#"{"worker": {"leases": true}}"#, "worker", OptionValue::Leases);
+    same(r#"{"peer_times": {"callback": true}}"#, "peer_times", OptionValue::Callback);
+    same(r#"{"start_after": 9223372036854775807}"#, "start_after", OptionValue::Int(i64::MAX));
+    same(
+        r#"{"layout": {"worker_bits": 4, "order": "sequence-worker"}}"#,
+        "layout",
+        OptionValue::Layout(LayoutFields {
+            worker_bits: 4,
+            order: Order::SequenceWorker,
+            ..Default::default()
+        }),
+    );
+    let tags = options_of_json(OptionOf::Segments, br#"{"tags": {"a": {"start": 5}, "b": {}}}"#).unwrap();
+    let mut set = OptionValues::new(OptionOf::Segments);
+    let how = FileTag::default();
+    set.set("tags", OptionValue::Tags(vec![("a".into(), FileTag { start: 5, ..how }), ("b".into(), how)]))
+        .unwrap();
+    assert!(tags == set);
+    for (json, begins) in [
+        (r#"{"worker": {"first": 0}}"#, "worker is an object; "),
+        (r#"{"worker": {"first": 0, "last": 1, "step": 2}}"#, "worker is an object; "),
+        (r#"{"worker": {"callback": false}}"#, "worker is an object; "),
+        (r#"{"worker": [7]}"#, "worker is a list; "),
+        (r#"{"layout": {"bits": 4}}"#, "layout is an object; "),
+        (r#"{"epoch_ms": 1.5}"#, "epoch_ms is 1.5; "),
+        (r#"{"token": {"a": "s3cret"}}"#, "token is a value that is not shown; "),
+        (r#"{"nam": 1}"#, "\"nam\" is an unknown option; "),
+        ("[]", "options is "),
+        ("", "options is "),
+    ] {
+        let Err(error) = run(json) else { panic!("{json} is taken") };
+        assert!(error.message().starts_with(begins) && !error.message().contains("s3cret"), "{error}");
     }
 }
 
@@ -243,6 +315,15 @@ fn a_value_of_another_kind_is_refused_where_it_is_set() {
         }
         assert!(!row.is_secret || !format!("{set:?}").contains("s3cret"), "{set:?}");
     }
+}
+
+#[test]
+fn the_last_value_of_an_option_counts() {
+    let mut set = base(OptionOf::Snowflake, "");
+    for name in ["a", "b", "c"] {
+        set.set("name", OptionValue::Text(name.into())).unwrap();
+    }
+    assert_eq!(RunOptions::parse(&set, &EMPTY).unwrap().name, "c");
 }
 
 #[test]
