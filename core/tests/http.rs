@@ -1,5 +1,6 @@
 //! Exchanges with servers over HTTP, without a socket, a thread or a clock: whom they ask, and what comes of it.
 
+mod all_ends;
 mod claims;
 mod frames;
 mod ids;

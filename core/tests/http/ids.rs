@@ -206,6 +206,18 @@ fn why_a_tinyid_has_no_ids() {
 }
 
 #[test]
+fn a_reason_with_a_wrong_head_is_none_and_its_connection_is_closed() {
+    let mut world = World::new(1);
+    let mut exchange = world.exchange(Subject::Tinyid);
+    let (call, _) = world.sent(&mut exchange);
+    world.respond(&mut exchange, call, &Reply::new(200, ""));
+    let (call, _) = world.sent(&mut exchange);
+    let reply = Reply { age: Some(b"1"), ..Reply::new(200, r#"{"code":5,"message":""}"#) };
+    assert_eq!(world.respond(&mut exchange, call, &reply), (None, false));
+    assert!(told(&world.over(&mut exchange)).1.contains("tinyid gives no ids of"));
+}
+
+#[test]
 fn the_reason_is_not_asked_for_where_no_server_answered() {
     let mut world = World::new(1);
     let mut exchange = world.exchange(Subject::Tinyid);

@@ -157,6 +157,19 @@ fn a_slow_server_leaves_time_for_the_next_one_unless_only_it_can_answer() {
 }
 
 #[test]
+fn a_connection_takes_no_longer_than_its_request() {
+    for of in SUBJECTS {
+        let mut world = World::new(1);
+        let mut exchange = world.exchange(of);
+        let (call, _) = world.sent(&mut exchange);
+        world.now += 9 * SECOND / 10;
+        world.fail(&mut exchange, call, NoResponse::Closed, true);
+        let (call, _) = world.sent(&mut exchange);
+        assert_eq!([call.within, call.connect_within].map(|time| time.as_millis()), [100, 100], "{of:?}");
+    }
+}
+
+#[test]
 fn after_its_time_no_server_is_asked() {
     for of in SUBJECTS {
         let mut world = World::new(2);

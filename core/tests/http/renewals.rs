@@ -38,7 +38,12 @@ fn only_a_server_that_says_so_loses_the_lease() {
         (200, r#"{"error":"worker_lost","message":"x"}"#),
         (409, "<html>"),
     ] {
-        assert!(matches!(renewed(&Reply::new(status, body)), RenewalAnswer::Failed(_)), "{status} {body}");
+        let RenewalAnswer::Failed(error) = renewed(&Reply::new(status, body)) else {
+            panic!("{status} {body}")
+        };
+        let is_refused = !matches!(status, 200 | 404);
+        assert_eq!(error.code() == Code::WorkerLost, is_refused, "{error}");
+        assert_eq!(error.message().starts_with("the renewal of the lease failed: "), is_refused, "{error}");
     }
     for why in [NoResponse::Closed, NoResponse::NotHttp("SSH"), NoResponse::TimedOut] {
         let mut world = World::new(1);
