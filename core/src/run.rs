@@ -1,10 +1,42 @@
-//! The life of one worker id's user, from the claim to the release: the machine `WorkerRun` and its parts.
+//! The life of one worker id's user, from the claim to the release: the machine [`WorkerRun`] and its parts.
 
+mod aside;
 pub mod cache_drop;
 pub mod cache_file;
 pub mod cache_read;
 pub mod cache_write;
+mod call_end;
+mod callers;
+mod claim_waits;
+mod disk_calls;
+mod farewell;
+mod flake;
+mod id_claim;
+mod lanes;
+mod leaving;
+mod locks;
+mod loss;
+mod moment;
+mod notices;
+mod order;
 pub mod record_file;
 pub mod record_open;
 pub mod record_write;
+mod round;
+mod run_log;
+mod seat;
+mod settings;
+mod source_calls;
 pub mod waiting;
+mod worker_run;
+
+pub use call_end::{CallEnd, Claimed, Holder, SourceFailure};
+pub use callers::{Answered, Need, Ticket};
+pub use disk_calls::{HolderCall, HostLockCall, HostUnlockCall, RecordCloseCall, RecordsCall};
+pub use lanes::{Call, Lane};
+pub use notices::Notice;
+pub use order::RunState;
+pub use settings::{RunPlace, RunSettings, Workers};
+pub use source_calls::{ClaimCall, ClaimRequest, PeersCall, ReleaseCall, RenewCall};
+pub use waiting::{Answer, Delay, DelayedBy, Pause, Waiting};
+pub use worker_run::WorkerRun;

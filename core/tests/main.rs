@@ -49,3 +49,4 @@ mod uuids;
 mod values;
 mod vectors;
 mod waiting;
+mod worker_run;

@@ -55,7 +55,7 @@ impl Disk {
     /// Writes the first `count` bytes of a slot.
     fn put(&mut self, write: &mut RecordWrite, count: usize) -> Result<()> {
         write.check(self.in_place.then_some(&self.bytes))?;
-        let bytes = write.bytes()?;
+        let bytes = write.bytes(1)?;
         self.bytes[write.offset()..][..count].copy_from_slice(&bytes[..count]);
         self.names += usize::from(write.syncs_name());
         Ok(())
@@ -228,7 +228,7 @@ fn success_without_the_check_or_without_the_bytes_is_no_success() {
     let (disk, mut file) = running(1);
     let before = file.record().clone();
     let unchecked = |mut write: RecordWrite| {
-        write.bytes().unwrap();
+        write.bytes(1).unwrap();
         write.end(Ok(()))
     };
     let unwritten = |mut write: RecordWrite| {
@@ -237,7 +237,7 @@ fn success_without_the_check_or_without_the_bytes_is_no_success() {
     };
     let refused = |mut write: RecordWrite| {
         write.check(None).unwrap_err();
-        write.bytes().unwrap();
+        write.bytes(1).unwrap();
         write.end(Ok(()))
     };
     for carried_out in [&unchecked as &dyn Fn(RecordWrite) -> RecordWritten, &unwritten, &refused] {

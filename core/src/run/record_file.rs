@@ -73,6 +73,11 @@ impl RecordFile {
         &self.stored.record
     }
 
+    /// The process that wrote it, and when.
+    pub fn writer(&self) -> &Writer {
+        &self.stored.writer
+    }
+
     /// The path, for messages; `None` if the record is not stored.
     pub fn path(&self) -> Option<&str> {
         self.place.as_ref().map(|(path, _)| &**path)
@@ -89,6 +94,11 @@ impl RecordFile {
         self.tried += 1;
         let stored = StoredRecord { number: self.tried, name: self.stored.name.clone(), record, writer };
         Some(RecordWrite::new(stored, &self.stored, before, self.spare, (path, *advice)))
+    }
+
+    /// As [`RecordFile::write`], for the first record of a run, whose owner the host draws.
+    pub fn begin(&mut self, record: Record, writer: Writer) -> Option<RecordWrite> {
+        self.write(record, writer).map(RecordWrite::of_new_owner)
     }
 
     /// A write ended. After an error the record before stays; if the write began a run, the file must be opened again,

@@ -32,12 +32,20 @@ pub struct RecordOpen {
 
 /// How an opening ended. Only a [`RecordOpen`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct RecordOpened(Result<Option<RecordFound>>);
+pub struct RecordOpened {
+    result: Result<Option<RecordFound>>,
+    is_locked: bool,
+}
 
 impl RecordOpened {
     /// The record; `None` if another process holds its lock.
     pub fn into_result(self) -> Result<Option<RecordFound>> {
-        self.0
+        self.result
+    }
+
+    /// Whether the host holds the lock: of a record that was read, whatever is in it.
+    pub fn is_locked(&self) -> bool {
+        self.is_locked
     }
 }
 
@@ -59,30 +67,31 @@ impl RecordOpen {
 
     /// Another process holds the lock.
     pub fn held(self) -> RecordOpened {
-        RecordOpened(Ok(None))
+        RecordOpened { result: Ok(None), is_locked: false }
     }
 
     /// The file is locked, and these are its bytes.
     pub fn read(self, bytes: &[u8], path: impl Display) -> RecordOpened {
         match state::read_file(&path, bytes) {
             Ok(slots) => self.read_slots(slots, path),
-            Err(error) => RecordOpened(Err(error)),
+            Err(error) => RecordOpened { result: Err(error), is_locked: true },
         }
     }
 
     /// As [`RecordOpen::read`], for a store that keeps records as values.
     pub fn read_slots(self, slots: SlotPair, path: impl Display) -> RecordOpened {
-        RecordOpened(self.judged(slots, path).map(Some))
+        RecordOpened { result: self.judged(slots, path).map(Some), is_locked: true }
     }
 
-    /// An operation failed.
+    /// An operation failed, and the file is closed again.
     pub fn failed(self, action: FileAction, path: impl Display, failure: &IoFailure) -> RecordOpened {
-        RecordOpened(Err(failure.of_file(action, path, self.advice)))
+        let error = failure.of_file(action, path, self.advice);
+        self.refused(error)
     }
 
-    /// Another error came before, such as one of [`RecordOpen::initial`].
+    /// Another error came before, such as one of [`RecordOpen::initial`], and the file is closed again.
     pub fn refused(self, error: Error) -> RecordOpened {
-        RecordOpened(Err(error))
+        RecordOpened { result: Err(error), is_locked: false }
     }
 
     fn judged(self, slots: SlotPair, path: impl Display) -> Result<RecordFound> {

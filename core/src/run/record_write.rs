@@ -33,6 +33,8 @@ pub struct RecordWrite {
     syncs_name: bool,
     path: Box<str>,
     advice: FileAdvice,
+    /// Whether the host draws the number of the run, because it is the run's first record.
+    draws_owner: bool,
     checked: bool,
     handed_out: bool,
 }
@@ -63,9 +65,15 @@ impl RecordWrite {
             stored,
             path: file.0.into(),
             advice: file.1,
+            draws_owner: false,
             checked: false,
             handed_out: false,
         }
+    }
+
+    /// As the first record of a run.
+    pub(crate) fn of_new_owner(self) -> RecordWrite {
+        RecordWrite { draws_owner: true, ..self }
     }
 
     /// The slot to write: 0 or 1.
@@ -104,13 +112,17 @@ impl RecordWrite {
         if self.checked { Ok(()) } else { Err(self.lost("was overwritten")) }
     }
 
-    /// The bytes of the slot. Errors: `internal`.
-    pub fn bytes(&mut self) -> Result<[u8; SLOT_BYTES]> {
-        self.record().to_bytes()
+    /// The bytes of the slot. `random` is drawn from the system now: by it, a run knows its own records from those of a
+    /// copy of its process. Errors: `internal`.
+    pub fn bytes(&mut self, random: u128) -> Result<[u8; SLOT_BYTES]> {
+        self.record(random).to_bytes()
     }
 
     /// As [`RecordWrite::bytes`], for a store that keeps records as values.
-    pub fn record(&mut self) -> &StoredRecord {
+    pub fn record(&mut self, random: u128) -> &StoredRecord {
+        if self.draws_owner && !self.handed_out {
+            self.stored.record.owner = random;
+        }
         self.handed_out = true;
         &self.stored
     }

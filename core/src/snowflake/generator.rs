@@ -209,6 +209,40 @@ impl Snowflake {
         (self.worker >> self.layout.shifts().0) as u32
     }
 
+    /// Another generator at the same place.
+    #[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+    pub(crate) fn copy(&self) -> Snowflake {
+        let (next, until, pace) = self.place();
+        let copied = |number: &StatisticU64| StatisticU64::new(number.load(Relaxed));
+        let Issued { before, untouched, returned } = &self.issued;
+        Snowflake {
+            next: Hot(AtomicU64::new(next)),
+            until: AtomicU64::new(until),
+            pace: AtomicU64::new(pace),
+            layout: self.layout,
+            rules: self.rules,
+            sequence_bits: self.sequence_bits,
+            sequence_mask: self.sequence_mask,
+            tick_shift: self.tick_shift,
+            stride: self.stride,
+            origin: self.origin,
+            worker: self.worker,
+            random_start: self.random_start,
+            seed: self.seed,
+            issued: Issued {
+                before: copied(before),
+                untouched: copied(untouched),
+                returned: copied(returned),
+            },
+        }
+    }
+
+    /// What tells it from another generator of the same worker id: the position, the end of its spans, and its pace.
+    #[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+    pub(crate) fn place(&self) -> (u64, u64, u64) {
+        (self.next.0.load(Relaxed), self.until.load(Acquire), self.pace.load(Relaxed))
+    }
+
     /// The layout.
     pub fn layout(&self) -> &Layout {
         &self.layout

@@ -160,6 +160,14 @@ impl HeldLease {
         RenewalEnd::Failed(error)
     }
 
+    /// A call ended after it counted as failed. Its token is the source's last one. Nothing else of it counts: another call
+    /// may be in flight. Returns whether the lease was renewed.
+    pub fn call_ended_late(&mut self, renewal: Renewal, layout: &Layout, now_ms: i64) -> bool {
+        let Ok((lease, until)) = self.lease.renewed(renewal, layout, now_ms) else { return false };
+        (self.lease, self.until) = (lease, self.until.max(until));
+        true
+    }
+
     fn renewed(&mut self, asked: Duration, now_ms: i64) {
         let left_ms = self.lease.until_ms.saturating_sub(now_ms);
         let life_ms = self.lease.lease_ms.map_or(left_ms, |lease_ms| lease_ms.min(left_ms)).max(20);
@@ -194,6 +202,11 @@ impl HeldLease {
     /// Whether the source may have leased the worker id to another holder.
     fn has_ended(&self, boot_time: Duration) -> bool {
         self.ends.is_some_and(|ends| boot_time >= ends)
+    }
+
+    /// Whether the next renewal is due, and none is in flight.
+    pub fn is_due(&self, boot_time: Duration) -> bool {
+        boot_time >= self.renew_at && self.in_flight.is_none()
     }
 
     /// Whether a renewal is in flight.

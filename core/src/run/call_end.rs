@@ -1,0 +1,111 @@
+//! How a call of a run ended. Only the calls themselves make an end.
+
+use crate::call::IoFailure;
+use crate::run::record_open::{RecordOpened, RecordPeeked};
+use crate::run::record_write::RecordWritten;
+use crate::{Code, Error, Lease, RenewalAnswer, Result};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::result;
+use core::time::Duration;
+
+/// How a call ended. It is made by the call that was asked for, so that nothing is reported as durable that was not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CallEnd(pub(crate) End);
+
+/// The ends of all calls.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum End {
+    Times(result::Result<Vec<i64>, SourceFailure>),
+    Claimed(Result<Claimed>),
+    Renewed(RenewalAnswer),
+    /// The worker id, and why its lease was not released.
+    Released(i64, result::Result<(), String>),
+    /// Whether the lock was taken.
+    HostLocked(Result<bool>),
+    HostUnlocked,
+    Holder(Holder),
+    Recorded(Vec<u32>),
+    Peeked(RecordPeeked),
+    Opened(Box<RecordOpened>),
+    Written(Box<RecordWritten>),
+    RecordClosed,
+    /// The call goes on, but needs the event loop of a thread that waits.
+    NeedsLoop,
+}
+
+impl CallEnd {
+    /// The user code of a claim returned a promise, and the thread that made the call cannot wait for it. The call goes on,
+    /// and its end is reported too, when it comes.
+    pub fn needs_loop() -> CallEnd {
+        CallEnd(End::NeedsLoop)
+    }
+}
+
+impl From<RecordPeeked> for CallEnd {
+    fn from(end: RecordPeeked) -> CallEnd {
+        CallEnd(End::Peeked(end))
+    }
+}
+
+impl From<RecordOpened> for CallEnd {
+    fn from(end: RecordOpened) -> CallEnd {
+        CallEnd(End::Opened(Box::new(end)))
+    }
+}
+
+impl From<RecordWritten> for CallEnd {
+    fn from(end: RecordWritten) -> CallEnd {
+        CallEnd(End::Written(Box::new(end)))
+    }
+}
+
+/// Why a call of user code has no result.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum SourceFailure {
+    /// It gave an error of leafid's, which keeps its code.
+    Coded(Error),
+    /// It gave another error, with this text.
+    Text(String),
+    /// It panicked.
+    Panicked,
+    /// It was not begun.
+    NotBegun(IoFailure),
+}
+
+/// What a source returned to a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Claimed {
+    /// A worker id that no other process holds.
+    Id(i64),
+    /// A lease. The time is how long before the call its result was asked for: for event loops.
+    Lease(Lease, Duration),
+}
+
+/// Who holds a worker id on this host, as far as the host can see.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Holder {
+    /// The holder of the host lock, as text; `None` if it is not known.
+    pub by: Option<String>,
+    /// Whether a generator of this process holds it.
+    pub is_ours: bool,
+    /// The id of another user who holds the host lock and cannot open the record.
+    pub stranger: Option<u32>,
+    /// The id spaces under which the worker id is held on this host.
+    pub names: Vec<String>,
+}
+
+impl SourceFailure {
+    /// The error of a callback that was doing this.
+    pub(crate) fn error(self, doing: &str) -> Error {
+        match self {
+            SourceFailure::Coded(error) => error,
+            // Its own text comes last, unchanged.
+            SourceFailure::Text(text) => Error::new(Code::WorkerLost, format!("{doing} failed: {text}")),
+            SourceFailure::Panicked => Error::new(Code::WorkerLost, format!("{doing} panicked")),
+            SourceFailure::NotBegun(failure) => failure.of_worker_source(),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The calls of host locks, and those of records that carry nothing.
+
+use crate::Error;
+use crate::run::call_end::{CallEnd, End, Holder};
+use crate::run::record_open::recorded_ids;
+use alloc::string::String;
+
+/// Take the host lock of a worker id: all of leafid on this host takes it, whatever its state directory is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct HostLockCall {
+    pub(crate) name: String,
+    pub(crate) worker_id: u32,
+}
+
+impl HostLockCall {
+    /// The id space.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The worker id.
+    pub fn worker_id(&self) -> u32 {
+        self.worker_id
+    }
+
+    /// The lock was taken. It stays until [`HostUnlockCall`].
+    pub fn taken(self) -> CallEnd {
+        CallEnd(End::HostLocked(Ok(true)))
+    }
+
+    /// Another process or generator holds it.
+    pub fn held(self) -> CallEnd {
+        CallEnd(End::HostLocked(Ok(false)))
+    }
+
+    /// It could not be taken, because of this error. Nothing is locked.
+    pub fn failed(self, error: Error) -> CallEnd {
+        CallEnd(End::HostLocked(Err(error)))
+    }
+}
+
+/// Give the host lock back. The record was closed before.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct HostUnlockCall {
+    pub(crate) worker_id: u32,
+}
+
+impl HostUnlockCall {
+    /// The worker id.
+    pub fn worker_id(&self) -> u32 {
+        self.worker_id
+    }
+
+    /// It is given back. This cannot fail: what cannot be unlocked ends with the process.
+    pub fn end(self) -> CallEnd {
+        CallEnd(End::HostUnlocked)
+    }
+}
+
+/// Say who holds a worker id on this host. It is asked for only where a message needs it, because it costs system calls.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct HolderCall {
+    pub(crate) name: String,
+    pub(crate) worker_id: u32,
+}
+
+impl HolderCall {
+    /// The id space.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The worker id.
+    pub fn worker_id(&self) -> u32 {
+        self.worker_id
+    }
+
+    /// What is known.
+    pub fn end(self, holder: Holder) -> CallEnd {
+        CallEnd(End::Holder(holder))
+    }
+}
+
+/// List the names of the files in the directory of the records.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RecordsCall(pub(crate) ());
+
+impl RecordsCall {
+    /// The names; none if there is no such directory, or if it cannot be read.
+    pub fn end<'n>(self, names: impl Iterator<Item = &'n str>) -> CallEnd {
+        CallEnd(End::Recorded(recorded_ids(names)))
+    }
+}
+
+/// Close the record, which unlocks it. What was being written has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RecordCloseCall {
+    pub(crate) worker_id: u32,
+}
+
+impl RecordCloseCall {
+    /// The worker id.
+    pub fn worker_id(&self) -> u32 {
+        self.worker_id
+    }
+
+    /// It is closed. This cannot fail: what cannot be closed ends with the process.
+    pub fn end(self) -> CallEnd {
+        CallEnd(End::RecordClosed)
+    }
+}

@@ -1,0 +1,61 @@
+//! The close of a run: until when it waits, and the lease that it releases.
+//!
+//! | State | Event | Next state |
+//! | --- | --- | --- |
+//! | the lease is kept | the worker id is given back, and no renewal is under way | released: with the token of the last renewal |
+//! | the lease is kept | the worker id is given back, and a renewal is under way | kept: until the renewal ends |
+//! | the lease is kept | the source said that it is lost | nothing is released |
+
+use crate::{HeldLease, Layout, Lease, RenewalAnswer};
+use core::time::Duration;
+
+/// How long a close waits for the disk and for the source.
+const CLOSE_WAITS: Duration = Duration::from_secs(2);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Farewell {
+    /// Whether no server is asked any more.
+    pub(crate) quietly: bool,
+    /// Whether the end waits for a renewal that is under way.
+    pub(crate) waits_for_source: bool,
+    /// When it is told that it is closed, whatever is left.
+    pub(crate) until: Duration,
+    /// The lease, and the first tick without an id.
+    lease: Option<(HeldLease, u64)>,
+    /// The answer of the renewal that was asked for last, and when it was asked for.
+    late: Option<(Duration, RenewalAnswer)>,
+}
+
+impl Farewell {
+    pub(crate) fn new(quietly: bool, waits_for_source: bool, boot: Duration) -> Farewell {
+        let until = boot.saturating_add(CLOSE_WAITS);
+        Farewell { quietly, waits_for_source, until, lease: None, late: None }
+    }
+
+    /// The lease of the generator that was sealed.
+    pub(crate) fn keep(&mut self, lease: Option<HeldLease>, first_unused: u64) {
+        self.lease = lease.map(|held| (held, first_unused));
+    }
+
+    pub(crate) fn keeps_lease(&self) -> bool {
+        self.lease.is_some()
+    }
+
+    /// A renewal of the lease ended, which was asked for at `since`. The last one that says something counts.
+    pub(crate) fn renewed(&mut self, since: Duration, answer: RenewalAnswer) {
+        let rank = |since: Duration, answer: &RenewalAnswer| {
+            (matches!(answer, RenewalAnswer::Renewed(_) | RenewalAnswer::NotHeld), since)
+        };
+        let known = self.late.as_ref().map(|(since, answer)| rank(*since, answer));
+        if known.is_none_or(|known| rank(since, &answer) >= known) {
+            self.late = Some((since, answer));
+        }
+    }
+
+    /// The lease to release, and the time from which on no id was issued. No renewal of it is under way.
+    pub(crate) fn release(&mut self, layout: &Layout) -> Option<(Lease, i64)> {
+        let late = self.late.take().map(|(_, answer)| answer);
+        let (held, first_unused) = self.lease.take()?;
+        Some((held.into_released(late)?, layout.tick_start_ms(first_unused)))
+    }
+}

@@ -1,0 +1,196 @@
+//! The calls that a run asks for, and those that are under way.
+//!
+//! | A call | Event | Next |
+//! | --- | --- | --- |
+//! | asked for | its lane is free | under way |
+//! | under way | it ends | ended: its lane is free |
+//! | under way, on `Source` | its time is over, or nobody wants it any more | abandoned: its lane is free |
+//! | abandoned | it ends | ended: what it brought is undone |
+//! | ended | it ends once more | the same |
+
+use crate::call::CallId;
+use crate::run::aside::Aside;
+use crate::run::disk_calls::{HolderCall, HostLockCall, HostUnlockCall, RecordCloseCall, RecordsCall};
+use crate::run::record_open::{RecordOpen, RecordPeek};
+use crate::run::record_write::RecordWrite;
+use crate::run::source_calls::{ClaimCall, PeersCall, ReleaseCall, RenewCall};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// Where a call runs. On one lane calls follow each other, but for `Beside`; different lanes do not wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lane {
+    /// Host locks and records. There are never two calls of one run at once.
+    Disk,
+    /// The source of worker ids and the clocks of peers. A call may be abandoned: then the next one begins beside it.
+    Source,
+    /// The cache of leases.
+    Cache,
+    /// Releases of leases, any number at once.
+    Beside,
+}
+
+/// What the host carries out. Each call makes its own end, which goes to `WorkerRun::done` with the call's id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// On `Source`: the clocks of peers.
+    PeerTimes(PeersCall),
+    /// On `Source`: a worker id.
+    Claim(ClaimCall),
+    /// On `Source`: a longer lease.
+    Renew(RenewCall),
+    /// On `Beside`: the end of a lease.
+    Release(ReleaseCall),
+    /// On `Disk`: the host lock of a worker id.
+    LockHost(HostLockCall),
+    /// On `Disk`: the host lock is given back.
+    UnlockHost(HostUnlockCall),
+    /// On `Disk`: who holds a worker id.
+    Holder(HolderCall),
+    /// On `Disk`: the names of the records' files.
+    ListRecords(RecordsCall),
+    /// On `Disk`: the bytes of a record, without its lock.
+    PeekRecord(RecordPeek),
+    /// On `Disk`: the record is opened and locked, and read. The host makes it if it is missing.
+    OpenRecord(RecordOpen),
+    /// On `Disk`: the open record is read, checked and written, and made durable.
+    WriteRecord(Box<RecordWrite>),
+    /// On `Disk`: the record is closed.
+    CloseRecord(RecordCloseCall),
+}
+
+impl Call {
+    pub(crate) fn lane(&self) -> Lane {
+        match self {
+            Call::PeerTimes(_) | Call::Claim(_) | Call::Renew(_) => Lane::Source,
+            Call::Release(_) => Lane::Beside,
+            Call::LockHost(_)
+            | Call::UnlockHost(_)
+            | Call::Holder(_)
+            | Call::ListRecords(_)
+            | Call::PeekRecord(_)
+            | Call::OpenRecord(_)
+            | Call::WriteRecord(_)
+            | Call::CloseRecord(_) => Lane::Disk,
+        }
+    }
+
+    pub(crate) fn asked(&self) -> Asked {
+        match self {
+            Call::PeerTimes(_) => Asked::PeerTimes,
+            Call::Claim(_) => Asked::Claim,
+            Call::Renew(_) => Asked::Renew,
+            Call::Release(call) => Asked::Release(call.lease.worker_id),
+            Call::LockHost(_) => Asked::LockHost,
+            Call::UnlockHost(_) => Asked::UnlockHost,
+            Call::Holder(_) => Asked::Holder,
+            Call::ListRecords(_) => Asked::ListRecords,
+            Call::PeekRecord(_) => Asked::PeekRecord,
+            Call::OpenRecord(_) => Asked::OpenRecord,
+            Call::WriteRecord(_) => Asked::WriteRecord,
+            Call::CloseRecord(_) => Asked::CloseRecord,
+        }
+    }
+}
+
+/// What was asked for by a call that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Asked {
+    PeerTimes,
+    Claim,
+    Renew,
+    /// A renewal of a lease that was lost since.
+    LostRenewal,
+    Release(i64),
+    LockHost,
+    UnlockHost,
+    Holder,
+    ListRecords,
+    PeekRecord,
+    OpenRecord,
+    WriteRecord,
+    CloseRecord,
+}
+
+impl UnderWay {
+    /// Whether its time is over.
+    pub(crate) fn is_overdue(&self, boot: Duration) -> bool {
+        self.until.is_some_and(|until| boot >= until)
+    }
+}
+
+/// A call that is under way.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct UnderWay {
+    id: Aside<CallId>,
+    lane: Lane,
+    pub(crate) asked: Asked,
+    /// The boot time before it was made.
+    pub(crate) since: Duration,
+    /// When it is abandoned.
+    pub(crate) until: Option<Duration>,
+    /// Whether nobody waits for it any more.
+    pub(crate) abandoned: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Lanes {
+    last: Aside<u64>,
+    calls: Vec<UnderWay>,
+}
+
+impl Lanes {
+    /// The call that is under way on a lane, and was not abandoned.
+    pub(crate) fn on(&self, lane: Lane) -> Option<&UnderWay> {
+        self.calls.iter().find(|call| call.lane == lane && !call.abandoned)
+    }
+
+    pub(crate) fn is_free(&self, lane: Lane) -> bool {
+        self.on(lane).is_none()
+    }
+
+    /// Begins a call. It is abandoned after `within`.
+    pub(crate) fn begin(&mut self, call: &Call, boot: Duration, within: Option<Duration>) -> CallId {
+        self.last.0 += 1;
+        let id = CallId(self.last.0);
+        let until = within.map(|within| boot.saturating_add(within));
+        let (lane, asked) = (call.lane(), call.asked());
+        self.calls.push(UnderWay { id: Aside(id), lane, asked, since: boot, until, abandoned: false });
+        id
+    }
+
+    /// A call ended. `None` if it ended before.
+    pub(crate) fn end(&mut self, id: CallId) -> Option<UnderWay> {
+        let at = self.calls.iter().position(|call| call.id.0 == id)?;
+        Some(self.calls.remove(at))
+    }
+
+    /// A call that is under way, by its number.
+    pub(crate) fn find(&self, id: CallId) -> Option<&UnderWay> {
+        self.calls.iter().find(|call| call.id.0 == id)
+    }
+
+    /// Abandons the call on this lane. Returns its number.
+    pub(crate) fn abandon(&mut self, lane: Lane) -> Option<CallId> {
+        let call = self.calls.iter_mut().find(|call| call.lane == lane && !call.abandoned)?;
+        (call.abandoned, call.until) = (true, None);
+        Some(call.id.0)
+    }
+
+    /// The renewals that are under way are of a lease that is lost.
+    pub(crate) fn forget_renewals(&mut self) {
+        let renewals = self.calls.iter_mut().filter(|call| call.asked == Asked::Renew);
+        renewals.for_each(|call| call.asked = Asked::LostRenewal);
+    }
+
+    /// Whether a renewal is under way, abandoned or not.
+    pub(crate) fn renews(&self) -> bool {
+        self.calls.iter().any(|call| call.asked == Asked::Renew)
+    }
+
+    /// When the next call is abandoned.
+    pub(crate) fn next_until(&self) -> Option<Duration> {
+        self.calls.iter().filter_map(|call| call.until).min()
+    }
+}

@@ -1,0 +1,86 @@
+//! A lost lease: when the next claim begins, and when it is given up. A round begins only when nothing is left of the one
+//! before: a late end of the old one would otherwise seat the new one on another's lock.
+//!
+//! | State | Event | Next state |
+//! | --- | --- | --- |
+//! | waiting | a claim is due | due |
+//! | due | nothing is left of the round before | under way |
+//! | due, under way | it takes too long | waiting; a round that is under way is undone |
+//! | under way | its claim failed | waiting |
+
+use crate::run::moment::Moment;
+use crate::{Error, LeaseLoss, LossAction};
+use core::time::Duration;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Loss {
+    schedule: LeaseLoss,
+    /// The round that is due, but not under way.
+    next: Option<u64>,
+    /// When the round is given up.
+    until: Option<Duration>,
+}
+
+/// What follows.
+pub(crate) enum LossStep {
+    /// Poll again at this time.
+    Wait(Duration),
+    /// Callers get this error. Poll again at this time.
+    Failed(Error, Duration),
+    /// Begin this round, if nothing is left of the one before; or else poll again at this time.
+    Begin(u64, Duration),
+}
+
+impl Loss {
+    /// `losses`: how many leases were lost before this one without a renewal in between.
+    pub(crate) fn new(worker_id: u32, why: Error, losses: u32, m: &Moment<'_>) -> Loss {
+        let schedule = LeaseLoss::new(worker_id, why, losses, m.boot, m.settings.timeout);
+        Loss { schedule, next: None, until: None }
+    }
+
+    /// What to do next. `is_waited_for`: a caller waits for a span.
+    pub(crate) fn poll(&mut self, is_waited_for: bool, m: &Moment<'_>) -> LossStep {
+        if self.schedule.is_claiming()
+            && let Some(until) = self.until.filter(|until| m.boot < *until)
+        {
+            return self.next.map_or(LossStep::Wait(until), |round| LossStep::Begin(round, until));
+        }
+        self.next = None;
+        let patience = m.round_bound();
+        match self.schedule.poll(m.boot, patience, is_waited_for) {
+            LossAction::Claim(round) => {
+                let until = m.boot.saturating_add(patience);
+                (self.next, self.until) = (Some(round), Some(until));
+                LossStep::Begin(round, until)
+            }
+            LossAction::Wait(again) => LossStep::Wait(m.boot.saturating_add(again)),
+            LossAction::Failed(why, again) => LossStep::Failed(why, m.boot.saturating_add(again)),
+        }
+    }
+
+    /// The round that was due is under way.
+    pub(crate) fn begun(&mut self) {
+        self.next = None;
+    }
+
+    /// Whether this round was not given up.
+    pub(crate) fn wants(&self, round: u64) -> bool {
+        self.schedule.is_claiming() && self.schedule.is_current(round)
+    }
+
+    /// The claim of this round failed.
+    pub(crate) fn claim_failed(&mut self, round: u64, error: &Error, m: &Moment<'_>) {
+        self.schedule.claim_failed(round, error, m.boot);
+    }
+
+    /// The claim of this round got a lease. Returns the first tick that the next generator may use. `seal` seals the
+    /// generator, and returns its first unused tick, the first time.
+    pub(crate) fn take_over(&mut self, round: u64, seal: impl FnOnce() -> Option<u64>) -> Option<u64> {
+        self.schedule.take_over(round, seal)
+    }
+
+    /// The error for callers.
+    pub(crate) fn why(&self) -> &Error {
+        self.schedule.why()
+    }
+}

@@ -1,0 +1,661 @@
+//! What follows what in the life of a worker id's user.
+//!
+//! | State | Event | Next state |
+//! | --- | --- | --- |
+//! | `Idle` | a need to open | `Claiming` |
+//! | `Claiming` | its round won a worker id | `Held` |
+//! | `Claiming` | its round is undone | `Failed`; `Claiming` again for those who asked meanwhile |
+//! | `Claiming` | the last opener has left, or the disk does not answer | `Claiming`: the round is undone |
+//! | `Held` | the lease is lost, or is over | `Lost` |
+//! | `Lost` | a claim is due, and nothing of the one before is left | `Lost`: a new round |
+//! | `Lost` | the round got a lease | `Lost`: the generator is sealed, and its worker id is given back |
+//! | `Lost` | its round won a worker id | `Held`: another generator, above all ids so far |
+//! | `Lost` | the round failed, or takes too long | `Lost`: it is undone, and the next one is due later |
+//! | `Failed` | a need to open | `Claiming` |
+//! | `Idle`, `Failed` | a need to close | `Closed` |
+//! | `Claiming`, `Held`, `Lost` | a need to close | `Closing`: the generator is sealed, the round is undone |
+//! | `Closing` | nothing is held any more, or its time is over | `Closed` |
+//! | `Closed` | a call ends late | `Closed`: what it brought is undone, what is left is given back |
+//!
+//! If several things are due, the order is: the end of a closed generator, the claim, the span, the lease, the loss.
+
+use crate::call::CallId;
+use crate::options::deployment;
+use crate::run::aside::Aside;
+use crate::run::call_end::End;
+use crate::run::callers::{Answered, Callers, Need, Ticket};
+use crate::run::disk_calls::HolderCall;
+use crate::run::farewell::Farewell;
+use crate::run::flake::Flake;
+use crate::run::id_claim::Won;
+use crate::run::lanes::{Asked, Call, Lane, Lanes, UnderWay};
+use crate::run::leaving::Leaving;
+use crate::run::loss::{Loss, LossStep};
+use crate::run::moment::Moment;
+use crate::run::notices::Notice;
+use crate::run::record_write::RecordWritten;
+use crate::run::round::{Round, RoundEnd};
+use crate::run::run_log::RunLog;
+use crate::run::seat::{Seat, SpanEnd};
+use crate::run::settings::{RunPlace, RunSettings};
+use crate::run::source_calls::{ReleaseCall, RenewCall};
+use crate::run::waiting::{Answer, Delay, DelayedBy};
+use crate::{Code, Error, Lease, RenewalAnswer, RenewalEnd, Snowflake};
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::sync::Arc;
+use core::time::Duration;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Order {
+    /// It makes random starts differ, and proves nothing.
+    seed: u64,
+    life: Life,
+    callers: Callers,
+    lanes: Lanes,
+    log: Aside<RunLog>,
+    generator: Option<Flake>,
+    /// No id is issued before this time of the clock, because no record was found.
+    begins_ms: Option<i64>,
+    /// The worker id that it holds, or held last.
+    worker_id: Option<u32>,
+    round: Option<Round>,
+    seat: Option<Seat>,
+    loss: Option<Loss>,
+    leaving: Option<Leaving>,
+    farewell: Option<Farewell>,
+    /// The leases to release, each with the time from which on no id was issued.
+    releases: VecDeque<(Lease, i64)>,
+    /// How many leases were lost one after another without a renewal in between, before this one.
+    losses: u32,
+    /// Whether this lease was renewed.
+    is_kept: bool,
+    /// Whether it is to be seen if the worker id is held under another name, too.
+    asks_names: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Life {
+    Idle,
+    Claiming,
+    Held,
+    Lost,
+    Failed(Error),
+    Closing,
+    Closed,
+}
+
+/// How far a run is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum RunState {
+    /// Nobody has opened it.
+    Idle,
+    /// It claims a worker id for the first time.
+    Claiming,
+    /// It has a generator.
+    Held {
+        /// The worker id that it holds, or held last.
+        worker_id: u32,
+        /// Whether its lease is lost, so that another one is claimed.
+        lost: bool,
+    },
+    /// The claim failed, and nothing of it is left. A need to open claims again.
+    Failed(Error),
+    /// It was closed, and gives back what it holds.
+    Closing,
+    /// It has ended. Late ends may follow.
+    Closed,
+}
+
+/// How far a poll came.
+enum Progress {
+    /// Something changed without a call: poll again.
+    Again,
+    /// Poll again at this time, or after the next event.
+    Waits(Option<Duration>),
+}
+
+impl Order {
+    pub(crate) fn new(seed: u64) -> Order {
+        Order {
+            seed,
+            life: Life::Idle,
+            callers: Callers::default(),
+            lanes: Lanes::default(),
+            log: Aside::default(),
+            generator: None,
+            begins_ms: None,
+            worker_id: None,
+            round: None,
+            seat: None,
+            loss: None,
+            leaving: None,
+            farewell: None,
+            releases: VecDeque::new(),
+            losses: 0,
+            is_kept: false,
+            asks_names: false,
+        }
+    }
+
+    pub(crate) fn want(&mut self, need: Need, m: &mut Moment<'_>) -> Ticket {
+        let ticket = self.callers.want(need);
+        let closed = || Answer::Failed(closed());
+        match (need, &self.life) {
+            (Need::Open { .. }, Life::Idle | Life::Failed(_)) => self.begin_claim(m),
+            (Need::Open { .. }, Life::Claiming) => {}
+            (Need::Open { .. }, Life::Held | Life::Lost) => self.callers.answer_opens(Answer::Look),
+            (Need::Open { .. }, Life::Closing | Life::Closed) => self.callers.answer_opens(closed()),
+            (Need::Span, Life::Claiming | Life::Held | Life::Lost) => {}
+            (Need::Span, Life::Failed(error)) => self.callers.answer_spans(Answer::Failed(error.clone())),
+            (Need::Span, Life::Idle | Life::Closing | Life::Closed) => self.callers.answer_spans(closed()),
+            (Need::Close { .. }, Life::Closing) => {}
+            (Need::Close { .. }, Life::Closed) => self.callers.answer_closes(Answer::Look),
+            (Need::Close { quietly, waits_for_source }, _) => self.close(quietly, waits_for_source, m),
+        }
+        ticket
+    }
+
+    pub(crate) fn give_up(&mut self, ticket: Ticket, m: &mut Moment<'_>) {
+        self.callers.give_up(ticket);
+        if self.life == Life::Claiming && !self.callers.opens() {
+            self.undo_round(Error::new(Code::WouldBlock, "interrupted while waiting; call again"), m);
+        }
+    }
+
+    pub(crate) fn answer(&self, ticket: Ticket, settings: &RunSettings, place: &RunPlace) -> Answer {
+        self.callers.answer(ticket).unwrap_or_else(|| {
+            let by = match self.waits_for_source() {
+                true if settings.workers.of_servers() => DelayedBy::Servers,
+                true => DelayedBy::Callback,
+                false if place.disk_needs_loop => DelayedBy::DiskOfLoop,
+                false => DelayedBy::Disk,
+            };
+            let before = self.loss.as_ref().map(Loss::why).or(self.log.0.before()).cloned();
+            Answer::Pending(Delay { by, before })
+        })
+    }
+
+    pub(crate) fn answered(&self) -> Answered {
+        self.callers.answered()
+    }
+
+    pub(crate) fn generator(&self) -> Option<&Arc<Snowflake>> {
+        self.generator.as_ref().map(Flake::shared)
+    }
+
+    pub(crate) fn begins_ms(&self) -> Option<i64> {
+        self.begins_ms
+    }
+
+    pub(crate) fn state(&self) -> RunState {
+        let held = |lost| RunState::Held { worker_id: self.worker_id.unwrap_or(0), lost };
+        match &self.life {
+            Life::Idle => RunState::Idle,
+            Life::Claiming => RunState::Claiming,
+            Life::Held => held(false),
+            Life::Lost => held(true),
+            Life::Failed(error) => RunState::Failed(error.clone()),
+            Life::Closing => RunState::Closing,
+            Life::Closed => RunState::Closed,
+        }
+    }
+
+    /// Whether callers wait for the source of worker ids.
+    fn waits_for_source(&self) -> bool {
+        match self.life {
+            Life::Claiming => self.round.as_ref().is_some_and(Round::waits_for_source),
+            Life::Held => self.seat.as_ref().is_some_and(Seat::is_short),
+            Life::Lost => true,
+            Life::Closing => self.farewell.as_ref().is_some_and(Farewell::keeps_lease),
+            Life::Idle | Life::Failed(_) | Life::Closed => false,
+        }
+    }
+
+    /// Goes on as far as no call is needed. Returns when to do it again.
+    pub(crate) fn settle(&mut self, m: &mut Moment<'_>) -> Option<Duration> {
+        self.abandon_overdue(m);
+        loop {
+            let progress = match self.life {
+                Life::Idle | Life::Failed(_) => Progress::Waits(None),
+                Life::Claiming => self.claim(m),
+                Life::Held => self.hold(m),
+                Life::Lost => self.recover(m),
+                Life::Closing | Life::Closed => self.end(m),
+            };
+            if let Progress::Waits(due) = progress {
+                return due.into_iter().chain(self.lanes.next_until()).min();
+            }
+        }
+    }
+
+    /// The next call. Releases wait for nothing; on the other lanes one call follows the other.
+    pub(crate) fn next_call(&mut self, m: &mut Moment<'_>) -> Option<(CallId, Lane, Call)> {
+        let (call, within) = self.choose(m)?;
+        let id = self.lanes.begin(&call, m.boot, within);
+        Some((id, call.lane(), call))
+    }
+
+    fn choose(&mut self, m: &mut Moment<'_>) -> Option<(Call, Option<Duration>)> {
+        if let Some((lease, until_ms)) = self.releases.pop_front() {
+            return Some((Call::Release(ReleaseCall { lease, until_ms }), None));
+        }
+        if self.lanes.is_free(Lane::Disk)
+            && let Some(call) = self.disk_call(m)
+        {
+            return Some((call, None));
+        }
+        if !self.lanes.is_free(Lane::Source) {
+            return None;
+        }
+        if let Some(round) = &mut self.round
+            && let Some(call) = round.next_call(Lane::Source, m)
+        {
+            return Some((call, round.call_time(m)));
+        }
+        let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
+        let request = seat.next_renewal(self.callers.waits_for_span(), m)?;
+        Some((Call::Renew(RenewCall(request)), Some(m.call_bound())))
+    }
+
+    fn disk_call(&mut self, m: &mut Moment<'_>) -> Option<Call> {
+        if let Some(call) = self.leaving.as_mut().and_then(|leaving| leaving.next_call(m)) {
+            return Some(call);
+        }
+        if let Some(call) = self.round.as_mut().and_then(|round| round.next_call(Lane::Disk, m)) {
+            return Some(call);
+        }
+        let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
+        let flake = self.generator.as_ref()?;
+        if let Some(call) = seat.next_write(flake, self.callers.waits_for_span(), m) {
+            return Some(call);
+        }
+        let name = m.settings.name.clone();
+        self.asks_names.then_some(Call::Holder(HolderCall { name, worker_id: seat.worker_id }))
+    }
+
+    pub(crate) fn ended(&mut self, id: CallId, end: End, m: &mut Moment<'_>) {
+        if matches!(end, End::NeedsLoop) {
+            return self.needs_loop(id, m);
+        }
+        let Some(call) = self.lanes.end(id) else { return };
+        match (call.asked, end) {
+            (Asked::Release(_), End::Released(worker_id, Err(text))) => {
+                m.notices.warn(format!(
+                    "worker id {worker_id} was not released: {text}; its lease ends by itself"
+                ));
+            }
+            (Asked::Release(_), _) => {}
+            (Asked::Renew, End::Renewed(answer)) => self.renewed(answer, &call, m),
+            // Nobody waits for it any more.
+            (Asked::PeerTimes | Asked::Claim, end) if call.abandoned => {
+                Round::late_lease(end).into_iter().for_each(|lease| self.release_unused(lease, m));
+            }
+            (Asked::WriteRecord, End::Written(written)) => self.written(*written, m),
+            (Asked::CloseRecord | Asked::UnlockHost, end) => match (&mut self.leaving, &mut self.round) {
+                (Some(leaving), _) => leaving.ended(end),
+                (None, Some(round)) => round.ended(end, call.since, m),
+                (None, None) => {}
+            },
+            (Asked::Holder, End::Holder(holder)) if self.asks_names && self.round.is_none() => {
+                self.asks_names = false;
+                let (name, worker_id) = (&m.settings.name, self.worker_id.unwrap_or(0));
+                let warning = deployment::other_names_warning(name, worker_id, holder.names);
+                warning.into_iter().for_each(|warning| m.notices.warn(warning));
+            }
+            (_, end) => {
+                self.round.iter_mut().for_each(|round| round.ended(end.clone(), call.since, m));
+            }
+        }
+    }
+
+    fn begin_claim(&mut self, m: &mut Moment<'_>) {
+        let (longest, previous) = (self.callers.longest(), m.place.inherited);
+        (self.life, self.round) = (Life::Claiming, Some(Round::new(0, previous, longest, m)));
+    }
+
+    /// The round is given up: it undoes what it holds, and what a call that is under way will still get.
+    fn undo_round(&mut self, error: Error, m: &mut Moment<'_>) {
+        if self.round.as_ref().is_some_and(Round::waits_for_source) {
+            self.abandon_source(m);
+        }
+        self.round.iter_mut().for_each(|round| round.give_up(error.clone()));
+    }
+
+    fn abandon_source(&mut self, m: &mut Moment<'_>) {
+        self.lanes.abandon(Lane::Source).into_iter().for_each(|id| m.notices.push(Notice::Abandon(id)));
+    }
+
+    /// Calls of the source that take too long: what waits for them goes on without them.
+    fn abandon_overdue(&mut self, m: &mut Moment<'_>) {
+        let Some(call) = self.lanes.on(Lane::Source).filter(|call| call.is_overdue(m.boot)) else { return };
+        let (asked, since) = (call.asked, call.since);
+        self.abandon_source(m);
+        if asked != Asked::Renew {
+            self.round.iter_mut().for_each(|round| round.late(m));
+            return;
+        }
+        let waited = m.boot.saturating_sub(since).as_millis();
+        let message = format!("the renewal of the lease failed: no answer within {waited} ms");
+        let answer = RenewalAnswer::Failed(Error::new(Code::WorkerLost, message));
+        if self.life == Life::Held {
+            self.take_renewal(answer, since, m);
+        }
+    }
+
+    /// A call of user code needs the event loop. Callers that return to it wait; others do not.
+    fn needs_loop(&mut self, id: CallId, m: &mut Moment<'_>) {
+        let Some(call) = self.lanes.find(id).filter(|call| !call.abandoned) else { return };
+        let what = match call.asked {
+            Asked::PeerTimes => "peerTimes",
+            Asked::Claim => "claim",
+            _ => return,
+        };
+        if self.life == Life::Claiming && !self.callers.loops() {
+            let message = format!(
+                "{what} returned a promise, but a constructor cannot wait: use await Snowflake.open(options), or lazy: true"
+            );
+            self.undo_round(Error::new(Code::WouldBlock, message), m);
+        }
+    }
+
+    /// Goes on with the first claim.
+    fn claim(&mut self, m: &mut Moment<'_>) -> Progress {
+        let Some(round) = &mut self.round else { return Progress::Waits(None) };
+        if let Some(error) = round.overdue(m) {
+            // It is undone once the disk answers.
+            self.callers.answer_opens(Answer::Failed(error));
+            m.notices.wake();
+        }
+        match round.poll(m, &self.lanes) {
+            RoundEnd::None(due) => return Progress::Waits(due),
+            RoundEnd::Given => round.proceed(0, m),
+            RoundEnd::Won(won) => self.take_seat(*won, m),
+            RoundEnd::Undone(error, lease) => {
+                self.round = None;
+                lease.into_iter().for_each(|lease| self.release_unused(lease, m));
+                self.callers.answer_spans(Answer::Failed(error.clone()));
+                self.callers.answer_opens(Answer::Failed(error.clone()));
+                self.life = Life::Failed(error);
+                m.notices.wake();
+            }
+        }
+        Progress::Again
+    }
+
+    /// A worker id is held, with its first span durable.
+    fn take_seat(&mut self, won: Won, m: &mut Moment<'_>) {
+        let record = won.file.record();
+        let (layout, worker_id, from) = (record.layout, record.worker_id, won.first.from);
+        let seed = self.seed.wrapping_add(self.log.0.claims.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        self.generator = Some(Flake::new(Snowflake::new(layout, m.rules(), worker_id, from, seed)));
+        self.begins_ms = won.begins_ms;
+        self.log.0.claims += 1;
+        self.log.0.lease_until_ms = won.lease.as_ref().map(|held| held.lease().until_ms);
+        self.asks_names = m.place.inherited.is_none() && self.worker_id != Some(worker_id);
+        if let Some(lost) = self.worker_id.filter(|_| self.life == Life::Lost) {
+            m.notices.info(format!("worker id {worker_id} took the place of the lost {lost}"));
+        }
+        self.worker_id = Some(worker_id);
+        (self.seat, self.round, self.loss) = (Some(Seat::new(won, m)), None, None);
+        self.life = Life::Held;
+        self.callers.answer_opens(Answer::Look);
+        self.callers.answer_spans(Answer::Look);
+        m.notices.wake();
+    }
+
+    /// The span, then the lease, then its loss.
+    fn hold(&mut self, m: &mut Moment<'_>) -> Progress {
+        let (Some(seat), Some(flake)) = (&mut self.seat, &self.generator) else {
+            return Progress::Waits(None);
+        };
+        let (is_waited_for, is_free) = (self.callers.waits_for_span(), self.lanes.is_free(Lane::Disk));
+        if let Some(end) = seat.poll(flake, is_waited_for, is_free, m) {
+            self.tell_span(end, m);
+            return Progress::Again;
+        }
+        if let Some(error) = seat.lease_is_over(m) {
+            self.lose(error, m);
+            return Progress::Again;
+        }
+        Progress::Waits(seat.due(flake, is_free, m))
+    }
+
+    /// Tells callers what became of the span.
+    fn tell_span(&mut self, end: SpanEnd, m: &mut Moment<'_>) {
+        if let Some(error) = self.log.0.note(&end) {
+            let worker_id = self.worker_id.unwrap_or(0);
+            m.notices.warn(format!("the span of worker id {worker_id} was not renewed: {error}"));
+        }
+        self.callers.answer_spans(match end {
+            SpanEnd::NotNeeded | SpanEnd::Granted => Answer::Look,
+            SpanEnd::NoRoom => Answer::NoRoom,
+            SpanEnd::Failed(error) => Answer::Failed(error),
+        });
+        m.notices.wake();
+    }
+
+    /// A write of a record ended: of the end of a sealed generator, of a span, or of the first one.
+    fn written(&mut self, end: RecordWritten, m: &mut Moment<'_>) {
+        match (&mut self.leaving, &mut self.seat, &mut self.round, &self.generator) {
+            (Some(leaving), ..) => leaving.written(end),
+            (None, Some(seat), _, Some(flake)) => {
+                let end = seat.write_ended(end, flake, m);
+                self.tell_span(end, m);
+            }
+            (None, None, Some(round), _) => round.written(end, m),
+            _ => {}
+        }
+    }
+
+    /// A renewal ended. One that was abandoned tells of a newer token, but nothing else.
+    fn renewed(&mut self, answer: RenewalAnswer, call: &UnderWay, m: &mut Moment<'_>) {
+        match (&self.life, &mut self.farewell) {
+            (_, Some(farewell)) => farewell.renewed(call.since, answer),
+            (Life::Held, None) if call.abandoned => {
+                self.seat.iter_mut().for_each(|seat| seat.renewed_late(answer.clone(), call.since, m));
+            }
+            (Life::Held, None) => self.take_renewal(answer, call.since, m),
+            _ => {}
+        }
+    }
+
+    fn take_renewal(&mut self, answer: RenewalAnswer, since: Duration, m: &mut Moment<'_>) {
+        let Some(seat) = &mut self.seat else { return };
+        let Some((end, until_ms)) = seat.renewed(answer, since, m) else { return };
+        match end {
+            RenewalEnd::Kept => {
+                self.is_kept = true;
+                self.log.0.note_lease(until_ms, None);
+            }
+            RenewalEnd::Failed(error) => {
+                let worker_id = seat.worker_id;
+                m.notices.warn(format!("the lease of worker id {worker_id} was not renewed: {error}"));
+                self.log.0.note_lease(until_ms, Some(error));
+            }
+            RenewalEnd::Lost(error) => self.lose(error, m),
+        }
+    }
+
+    /// The lease is lost: another one is claimed. The rest of the span is still used.
+    fn lose(&mut self, why: Error, m: &mut Moment<'_>) {
+        m.notices.warn(format!("{why}"));
+        // Its renewal says nothing about the next lease.
+        self.abandon_source(m);
+        self.lanes.forget_renewals();
+        let until_ms = self.log.0.lease_until_ms.unwrap_or(0);
+        self.log.0.note_lease(until_ms, Some(why.clone()));
+        // If leases are lost one after another without a renewal, the time between the claims grows.
+        let losses = if self.is_kept { 0 } else { self.losses };
+        self.losses = losses.saturating_add(1);
+        self.is_kept = false;
+        self.loss = Some(Loss::new(self.worker_id.unwrap_or(0), why, losses, m));
+        self.life = Life::Lost;
+    }
+
+    /// Claims again after a loss: first what is left of the round before is undone, then the next one begins.
+    fn recover(&mut self, m: &mut Moment<'_>) -> Progress {
+        let is_waited_for = self.callers.waits_for_span();
+        let Some(loss) = &mut self.loss else { return Progress::Waits(None) };
+        let step = loss.poll(is_waited_for, m);
+        let given_up = self.round.as_ref().is_some_and(|round| !loss.wants(round.number()));
+        let why = loss.why().clone();
+        let due = match step {
+            LossStep::Wait(due) => due,
+            LossStep::Failed(error, due) => {
+                if is_waited_for {
+                    self.callers.answer_spans(Answer::Failed(error));
+                    m.notices.wake();
+                }
+                due
+            }
+            LossStep::Begin(number, due) => {
+                if self.round.is_none() && self.leaving.is_none() {
+                    loss.begun();
+                    self.round = Some(Round::new(number, self.worker_id, None, m));
+                }
+                due
+            }
+        };
+        if given_up {
+            self.undo_round(why, m);
+        }
+        let Progress::Waits(again) = self.go_on(m) else { return Progress::Again };
+        Progress::Waits(again.into_iter().chain([due]).min())
+    }
+
+    /// Goes on with the round after a loss, and with the end of the generator that lost its lease.
+    fn go_on(&mut self, m: &mut Moment<'_>) -> Progress {
+        let is_free = self.lanes.is_free(Lane::Disk);
+        if let Some(leaving) = &mut self.leaving {
+            leaving.poll(m, is_free);
+            if !leaving.is_gone() {
+                return Progress::Waits(None);
+            }
+            if let Err(error) = &leaving.result {
+                let worker_id = leaving.worker_id;
+                m.notices.warn(format!("the record of worker id {worker_id} was not closed: {error}"));
+            }
+            self.leaving = None;
+        }
+        let (Some(round), Some(loss)) = (&mut self.round, &mut self.loss) else {
+            return Progress::Waits(None);
+        };
+        match round.poll(m, &self.lanes) {
+            RoundEnd::None(due) => return Progress::Waits(due),
+            RoundEnd::Given => {
+                let flake = self.generator.as_ref();
+                let floor = loss.take_over(round.number(), || flake.and_then(|flake| flake.seal()));
+                match (floor, self.seat.take()) {
+                    (None, seat) => {
+                        self.seat = seat;
+                        round.give_up(loss.why().clone());
+                    }
+                    // Without its lease, which is lost.
+                    (Some(floor), Some(seat)) => self.leaving = Some(Leaving::new(seat, floor)),
+                    (Some(floor), None) => round.proceed(floor, m),
+                }
+            }
+            RoundEnd::Won(won) => self.take_seat(*won, m),
+            RoundEnd::Undone(error, lease) => {
+                loss.claim_failed(round.number(), &error, m);
+                self.round = None;
+                lease.into_iter().for_each(|lease| self.release_unused(lease, m));
+            }
+        }
+        Progress::Again
+    }
+
+    /// A lease that no generator used.
+    fn release_unused(&mut self, lease: Lease, m: &Moment<'_>) {
+        let from_ms = lease.from_ms;
+        self.release(lease, from_ms, m);
+    }
+
+    fn release(&mut self, lease: Lease, until_ms: i64, m: &Moment<'_>) {
+        let is_quiet = self.farewell.as_ref().is_some_and(|farewell| farewell.quietly);
+        // Of servers it ends by itself.
+        if !(is_quiet && m.settings.workers.of_servers()) {
+            self.releases.push_back((lease, until_ms));
+        }
+    }
+
+    fn close(&mut self, quietly: bool, waits_for_source: bool, m: &mut Moment<'_>) {
+        let mut farewell = Farewell::new(quietly, waits_for_source, m.boot);
+        let was_lost = self.life == Life::Lost;
+        self.life = Life::Closing;
+        let first_unused = self.generator.as_ref().and_then(|flake| flake.seal());
+        if let (Some(mut seat), Some(first_unused)) = (self.seat.take(), first_unused) {
+            // A lost lease is not released, because another process may hold it.
+            farewell.keep(seat.lease.take().filter(|_| !was_lost), first_unused);
+            self.leaving = Some(Leaving::new(seat, first_unused));
+        }
+        self.farewell = Some(farewell);
+        self.undo_round(closed(), m);
+        self.callers.answer_opens(Answer::Failed(closed()));
+        self.callers.answer_spans(Answer::Look);
+        m.notices.wake();
+    }
+
+    /// Gives back what a closed run holds, and tells once that it has ended.
+    fn end(&mut self, m: &mut Moment<'_>) -> Progress {
+        let is_free = self.lanes.is_free(Lane::Disk);
+        if let Some(round) = &mut self.round {
+            match round.poll(m, &self.lanes) {
+                RoundEnd::Undone(_, lease) => {
+                    self.round = None;
+                    lease.into_iter().for_each(|lease| self.release_unused(lease, m));
+                    return Progress::Again;
+                }
+                RoundEnd::None(_) | RoundEnd::Given | RoundEnd::Won(_) => {}
+            }
+        }
+        self.leaving.iter_mut().for_each(|leaving| leaving.poll(m, is_free));
+        let is_gone = self.round.is_none() && self.leaving.as_ref().is_none_or(Leaving::is_gone);
+        let Some(farewell) = &mut self.farewell else { return Progress::Waits(None) };
+        if is_gone
+            && !self.lanes.renews()
+            && let Some((lease, until_ms)) = farewell.release(&m.settings.layout)
+        {
+            self.release(lease, until_ms, m);
+            return Progress::Again;
+        }
+        if self.life == Life::Closed {
+            return Progress::Waits(None);
+        }
+        let waits = farewell.keeps_lease() && farewell.waits_for_source;
+        let is_over = is_gone && !waits && self.releases.is_empty() && self.lanes.is_free(Lane::Beside);
+        if !is_over && m.boot < farewell.until {
+            return Progress::Waits(Some(farewell.until));
+        }
+        let keeps_lease = farewell.keeps_lease();
+        self.tell_end(is_gone, keeps_lease, m);
+        Progress::Again
+    }
+
+    fn tell_end(&mut self, is_gone: bool, keeps_lease: bool, m: &mut Moment<'_>) {
+        let worker_id = self.worker_id.unwrap_or(0);
+        let result = match (&self.leaving, is_gone) {
+            (Some(leaving), true) => leaving.result.clone(),
+            (None, true) => Ok(()),
+            (_, false) => Err(Error::new(
+                Code::StateIo,
+                "the disk did not answer in time; the record stays as it is, and the worker id is held until it does or the \
+                 process ends",
+            )),
+        };
+        if keeps_lease {
+            m.notices.warn(format!("worker id {worker_id} is not released: a renewal is running"));
+        } else if !self.lanes.is_free(Lane::Beside) {
+            m.notices.warn(format!("the release of worker id {worker_id} did not answer in time"));
+        }
+        self.life = Life::Closed;
+        self.callers.answer_closes(result.clone().map_or_else(Answer::Failed, |()| Answer::Look));
+        m.notices.push(Notice::Closed(result));
+        m.notices.wake();
+    }
+}
+
+fn closed() -> Error {
+    Error::new(Code::Closed, "the generator was closed; open another one")
+}

@@ -1,0 +1,475 @@
+//! One claim: the peers' clocks, the source, the search for a free worker id, and the claim of one; or nothing is left.
+//!
+//! | Stage | Event | Next stage |
+//! | --- | --- | --- |
+//! | `Peers` | the clocks of peers agree, or are not known, or are not asked for | `Listing` |
+//! | `Listing` | the names of the records are known, or none are needed | `Layouts` |
+//! | `Layouts` | each record was read, and has the layout | `Asking` |
+//! | `Asking` | the source gave a worker id, or none is asked | `Given` |
+//! | `Given` | the machine has closed the generator that lost its lease | `Searching` |
+//! | `Searching` | the search has a next step | `Peeking`, `Warning`, `Claiming`, `Pausing` |
+//! | `Pausing` | its time is over | `Searching` |
+//! | `Peeking` | the record was read without its lock | `Searching` |
+//! | `Warning` | the holder is known | `Searching` |
+//! | `Claiming` | the id was refused, and nothing of it is left | `Searching` |
+//! | `Claiming` | the id was won | the machine takes it |
+//! | all of these | an error of all ids; the machine gives up; the disk does not answer in time | `Undoing` |
+//! | `Undoing` | the disk has answered, and nothing is locked | the machine takes the lease and the error |
+//!
+//! The lease stays here from the source's answer until the machine takes it, whatever happens in between.
+
+use crate::run::aside::Aside;
+use crate::run::call_end::{Claimed, End, SourceFailure};
+use crate::run::claim_waits::{ClaimWaits, wait_line};
+use crate::run::disk_calls::{HolderCall, RecordsCall};
+use crate::run::id_claim::{IdClaim, IdEnd, Won};
+use crate::run::lanes::{Call, Lane, Lanes};
+use crate::run::moment::Moment;
+use crate::run::record_open::{RecordPeek, record_file_name};
+use crate::run::record_write::RecordWritten;
+use crate::run::settings::Workers;
+use crate::run::source_calls::{ClaimCall, PeersCall};
+use crate::{
+    ClaimAction, ClaimCandidates, ClaimSearch, Code, Error, Lease, PEERS_THRESHOLD_MS, Result, SPAN_WISH_MS,
+    peers_agree,
+};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// If a leased worker id is held on this host, an opening tries this number of ids before it fails.
+const MOST_HELD_HERE: usize = 8;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Round {
+    /// The round of the loss that it belongs to; 0 at an opening.
+    number: u64,
+    previous: Option<u32>,
+    /// No id is issued below this tick.
+    floor: u64,
+    /// The longest wait for the clock that the first opener accepts.
+    longest: Option<Duration>,
+    begun: Duration,
+    /// The claims of the source so far.
+    tries: usize,
+    grant: Option<Grant>,
+    search: Option<ClaimSearch>,
+    /// When the search began.
+    searched: Aside<Duration>,
+    waits: Aside<ClaimWaits>,
+    /// When the openers are told that the disk does not answer.
+    disk_by: Option<Duration>,
+    stage: Stage,
+}
+
+/// What a source gave.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Grant {
+    worker_id: i64,
+    /// The lease, and the boot time before it was asked for.
+    lease: Option<(Lease, Duration)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Stage {
+    /// The clock before they were asked.
+    Peers(i64),
+    Listing,
+    /// The records that were not read yet.
+    Layouts(Vec<u32>),
+    Asking,
+    Given,
+    Searching,
+    Pausing(Duration),
+    Peeking(u32),
+    Warning(u32),
+    Claiming(Box<IdClaim>),
+    Undoing(Error),
+}
+
+/// What a round has come to.
+pub(crate) enum RoundEnd {
+    /// It goes on: poll again at this time.
+    None(Option<Duration>),
+    /// The machine closes the lost generator, then calls [`Round::proceed`].
+    Given,
+    Won(Box<Won>),
+    /// Nothing of it is left. The lease is released.
+    Undone(Error, Option<Lease>),
+}
+
+impl Round {
+    /// `number` is the round of a loss, `previous` the worker id that was held before.
+    pub(crate) fn new(
+        number: u64,
+        previous: Option<u32>,
+        longest: Option<Duration>,
+        m: &Moment<'_>,
+    ) -> Round {
+        Round {
+            number,
+            previous,
+            floor: 0,
+            longest,
+            begun: m.boot,
+            tries: 0,
+            grant: None,
+            search: None,
+            searched: Aside(m.boot),
+            waits: Aside::default(),
+            disk_by: None,
+            stage: Stage::Peers(m.now_ms),
+        }
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether it waits for the source.
+    pub(crate) fn waits_for_source(&self) -> bool {
+        matches!(self.stage, Stage::Peers(_) | Stage::Asking)
+    }
+
+    /// The generator that lost its lease is sealed and closed: `floor` is its first unused tick.
+    pub(crate) fn proceed(&mut self, floor: u64, m: &Moment<'_>) {
+        self.floor = self.floor.max(floor);
+        let inherited = self.number == 0 && m.place.inherited.is_some();
+        let patience = m.patience(inherited, self.longest.is_some());
+        match self.candidates(m) {
+            Ok(candidates) => {
+                let (name, wait_ms) = (&m.settings.name, m.settings.no_record_wait_ms);
+                self.search = Some(ClaimSearch::new(name, candidates, &patience, wait_ms, m.boot));
+                (self.searched, self.stage) = (Aside(m.boot), Stage::Searching);
+                // After a loss, its schedule judges the whole round.
+                self.disk_by = (self.number == 0).then(|| m.boot.saturating_add(m.claim_bound(&patience)));
+            }
+            Err(error) => self.stage = Stage::Undoing(m.settings.workers.unusable(error)),
+        }
+    }
+
+    fn candidates(&self, m: &Moment<'_>) -> Result<ClaimCandidates> {
+        match (&m.settings.workers, &self.grant) {
+            (Workers::Within { first, last }, _) if first == last => Ok(ClaimCandidates::One(*first)),
+            (Workers::Within { first, last }, _) => {
+                Ok(ClaimCandidates::Within { first: *first, last: *last })
+            }
+            (_, Some(grant)) => m.settings.layout.claimed_id(grant.worker_id).map(ClaimCandidates::One),
+            (_, None) => {
+                Err(Error::new(Code::Internal, "a worker id was claimed without its source; report this"))
+            }
+        }
+    }
+
+    /// Gives up: what it holds is undone, also what a call that is under way will still get.
+    pub(crate) fn give_up(&mut self, error: Error) {
+        match &mut self.stage {
+            Stage::Undoing(_) => {}
+            Stage::Claiming(claim) => {
+                claim.give_up(error);
+                // It fails with its own error once nothing is left of it.
+                self.search = None;
+            }
+            stage => *stage = Stage::Undoing(error),
+        }
+    }
+
+    /// When the disk has had its time, once: the error for those who wait.
+    pub(crate) fn overdue(&mut self, m: &Moment<'_>) -> Option<Error> {
+        let by = self.disk_by.filter(|by| m.boot >= *by)?;
+        self.disk_by = None;
+        let waited = by.saturating_sub(self.searched.0).as_millis();
+        let place = &m.place.directory;
+        let message = format!("{place} did not answer within {waited} ms; see the disk, or raise timeout_ms");
+        let error = Error::new(Code::StateIo, message);
+        self.give_up(error.clone());
+        Some(error)
+    }
+
+    /// Goes on as far as no call is needed.
+    pub(crate) fn poll(&mut self, m: &mut Moment<'_>, lanes: &Lanes) -> RoundEnd {
+        let is_disk_free = lanes.is_free(Lane::Disk);
+        loop {
+            match &mut self.stage {
+                Stage::Peers(_) if !m.settings.peer_times => self.stage = Stage::Listing,
+                Stage::Listing if !(m.settings.persist && m.settings.workers.of_source()) => {
+                    self.stage = Stage::Layouts(Vec::new());
+                }
+                Stage::Layouts(left) if left.is_empty() => self.stage = Stage::Asking,
+                Stage::Asking if !m.settings.workers.of_source() => self.stage = Stage::Given,
+                Stage::Given => return RoundEnd::Given,
+                Stage::Searching => self.search(m),
+                Stage::Pausing(until) if m.boot >= *until => self.stage = Stage::Searching,
+                Stage::Pausing(until) => return RoundEnd::None(Some(*until).min(self.due())),
+                Stage::Peeking(_) if !m.settings.persist => self.peeked(None, m),
+                Stage::Claiming(claim) => match claim.poll(m, is_disk_free) {
+                    IdEnd::None(due) => return RoundEnd::None(due.into_iter().chain(self.due()).min()),
+                    IdEnd::Won(won) => {
+                        self.waits.0.clock = self.waits.0.clock.saturating_add(claim.waited());
+                        self.tell(&won, m);
+                        return RoundEnd::Won(won);
+                    }
+                    IdEnd::Refused(error) => {
+                        self.waits.0.clock = self.waits.0.clock.saturating_add(claim.waited());
+                        match &mut self.search {
+                            Some(search) => {
+                                search.refused(error);
+                                self.stage = Stage::Searching;
+                            }
+                            None => self.stage = Stage::Undoing(error),
+                        }
+                    }
+                },
+                Stage::Undoing(error) if is_disk_free => {
+                    let error = error.clone();
+                    if self.tries_again(&error, m) {
+                        self.stage = Stage::Peers(m.now_ms);
+                        continue;
+                    }
+                    let released = self.grant.take().and_then(|grant| grant.lease);
+                    let released = released.map(|(lease, _)| lease);
+                    return RoundEnd::Undone(
+                        error.clone(),
+                        released.filter(|lease| !is_held_here(lease, &error, m)),
+                    );
+                }
+                _ => return RoundEnd::None(self.due()),
+            }
+        }
+    }
+
+    fn due(&self) -> Option<Duration> {
+        self.disk_by
+    }
+
+    /// A lease whose id is held on this host is left to end, and another one is claimed.
+    fn tries_again(&mut self, error: &Error, m: &Moment<'_>) -> bool {
+        let lease = self.grant.as_ref().and_then(|grant| grant.lease.as_ref());
+        let again = self.number == 0
+            && self.tries < MOST_HELD_HERE
+            && m.boot.saturating_sub(self.begun) < m.settings.timeout
+            && lease.is_some_and(|(lease, _)| is_held_here(lease, error, m));
+        if again {
+            (self.grant, self.search, self.disk_by) = (None, None, None);
+        }
+        again
+    }
+
+    fn search(&mut self, m: &mut Moment<'_>) {
+        let Some(search) = &mut self.search else { return };
+        match search.poll(m.boot) {
+            ClaimAction::Peek(worker_id) => self.stage = Stage::Peeking(worker_id),
+            ClaimAction::Claim { worker_id, names_holder } => {
+                let lease = self.grant.as_ref().and_then(|grant| grant.lease.clone());
+                let claim = IdClaim::new(worker_id, names_holder, self.floor, self.longest, lease);
+                self.stage = Stage::Claiming(Box::new(claim));
+            }
+            ClaimAction::Warn(text) => m.notices.warn(text),
+            ClaimAction::WarnOfStranger(worker_id) => self.stage = Stage::Warning(worker_id),
+            ClaimAction::Sleep(pause) => {
+                self.waits.0.held = self.waits.0.held.saturating_add(pause);
+                self.stage = Stage::Pausing(m.boot.saturating_add(pause));
+            }
+            ClaimAction::Failed(error) => self.stage = Stage::Undoing(error),
+        }
+    }
+
+    fn peeked(&mut self, found: Option<&crate::Record>, m: &Moment<'_>) {
+        if let Some(search) = &mut self.search {
+            search.peeked(found, m.now_ms);
+        }
+        self.stage = Stage::Searching;
+    }
+
+    /// The next call on a lane, which is free.
+    pub(crate) fn next_call(&mut self, lane: Lane, m: &Moment<'_>) -> Option<Call> {
+        let (name, layout, advice) = (m.settings.name.clone(), m.settings.layout, m.place.advice);
+        match (&mut self.stage, lane) {
+            (Stage::Peers(before_ms), Lane::Source) => {
+                *before_ms = m.now_ms;
+                Some(Call::PeerTimes(PeersCall(())))
+            }
+            (Stage::Asking, Lane::Source) => {
+                self.tries += 1;
+                let (previous, now_ms) = (self.previous, m.now_ms);
+                let until_ms = now_ms.saturating_add(SPAN_WISH_MS);
+                Some(Call::Claim(ClaimCall { name, previous, now_ms, until_ms }))
+            }
+            (Stage::Listing, Lane::Disk) => Some(Call::ListRecords(RecordsCall(()))),
+            (Stage::Layouts(left), Lane::Disk) => {
+                let worker_id = *left.last()?;
+                Some(Call::PeekRecord(RecordPeek::new(worker_id, layout, advice)))
+            }
+            (Stage::Peeking(worker_id), Lane::Disk) => {
+                Some(Call::PeekRecord(RecordPeek::new(*worker_id, layout, advice)))
+            }
+            (Stage::Warning(worker_id), Lane::Disk) => {
+                Some(Call::Holder(HolderCall { name, worker_id: *worker_id }))
+            }
+            (Stage::Claiming(claim), Lane::Disk) => claim.next_call(m),
+            _ => None,
+        }
+    }
+
+    /// How long a call on the lane of the source may take; `None` where the loss judges the whole round.
+    pub(crate) fn call_time(&self, m: &Moment<'_>) -> Option<Duration> {
+        (self.number == 0).then_some(m.settings.timeout)
+    }
+
+    /// The call on the lane of the source took too long, and was abandoned.
+    pub(crate) fn late(&mut self, m: &mut Moment<'_>) {
+        let late = |what: &str| {
+            let message = format!(
+                "{what} did not answer within timeout_ms ({}); see what it waits for, or raise timeout_ms",
+                m.settings.timeout.as_millis()
+            );
+            Error::new(Code::WorkerLost, message)
+        };
+        match self.stage {
+            Stage::Peers(_) => {
+                let error = late("peer_times");
+                m.notices.warn(format!("{error}; the start continues without peer_times"));
+                self.stage = Stage::Listing;
+            }
+            Stage::Asking => self.stage = Stage::Undoing(late("the claim of a worker id")),
+            _ => {}
+        }
+    }
+
+    /// A write of a record ended.
+    pub(crate) fn written(&mut self, end: RecordWritten, m: &mut Moment<'_>) {
+        if let Stage::Claiming(claim) = &mut self.stage {
+            claim.ended(End::Written(Box::new(end)), m);
+        }
+    }
+
+    /// A call of this round ended. It was asked for at `since`.
+    pub(crate) fn ended(&mut self, end: End, since: Duration, m: &mut Moment<'_>) {
+        match (end, &mut self.stage) {
+            (end, Stage::Claiming(claim)) => claim.ended(end, m),
+            (End::Times(times_ms), Stage::Peers(before_ms)) => {
+                let before_ms = *before_ms;
+                self.tell_of_wait(since, "the clocks of peer_times", m);
+                self.stage = match agree(times_ms, before_ms, m) {
+                    Ok(()) => Stage::Listing,
+                    Err(error) => Stage::Undoing(error),
+                };
+            }
+            (End::Recorded(worker_ids), Stage::Listing) => self.stage = Stage::Layouts(worker_ids),
+            (End::Peeked(peeked), Stage::Layouts(left)) => match peeked.into_result() {
+                // Before an id is taken: whichever it were, it would stand beside such a record.
+                Err(error) if error.code() == Code::StateMismatch => self.stage = Stage::Undoing(error),
+                found => {
+                    left.pop();
+                    found.ok().flatten().iter().for_each(|found| m.observe(found));
+                }
+            },
+            (End::Peeked(peeked), Stage::Peeking(_)) => match peeked.into_result() {
+                Ok(found) => {
+                    found.iter().for_each(|found| m.observe(found));
+                    self.peeked(found.as_ref().map(|found| &found.record), m);
+                }
+                Err(error) => {
+                    self.search.iter_mut().for_each(|search| search.refused(error.clone()));
+                    self.stage = Stage::Searching;
+                }
+            },
+            (End::Holder(holder), Stage::Warning(worker_id)) => {
+                if let Some(uid) = holder.stranger.filter(|_| m.settings.persist) {
+                    m.notices.warn(format!(
+                        "worker id {worker_id} of {:?} is locked on this host by user id {uid}, which cannot open {}/{}; the \
+                         next worker id of the range is tried",
+                        m.settings.name,
+                        m.place.directory,
+                        record_file_name(*worker_id)
+                    ));
+                }
+                self.stage = Stage::Searching;
+            }
+            (End::Claimed(claimed), Stage::Asking) => {
+                self.tell_of_wait(since, "the source of worker ids", m);
+                self.claimed(claimed, since, m);
+            }
+            _ => {}
+        }
+    }
+
+    fn claimed(&mut self, claimed: Result<Claimed>, since: Duration, m: &mut Moment<'_>) {
+        let grant = match claimed {
+            Ok(Claimed::Id(worker_id)) => Grant { worker_id, lease: None },
+            Ok(Claimed::Lease(lease, asked_ago)) => {
+                Grant { worker_id: lease.worker_id, lease: Some((lease, since.saturating_sub(asked_ago))) }
+            }
+            Err(error) => return self.stage = Stage::Undoing(error),
+        };
+        let peers = grant.lease.as_ref().map_or(&[][..], |(lease, _)| &lease.peer_times_ms);
+        let agreed = peers_agree(m.now_ms, peers, PEERS_THRESHOLD_MS);
+        let is_as_told = grant.lease.is_some() == m.settings.workers.leases();
+        self.grant = Some(grant);
+        self.stage = match agreed {
+            Ok(()) if is_as_told => Stage::Given,
+            Ok(()) => Stage::Undoing(Error::new(
+                Code::Internal,
+                "a source of leases gave none, or a source without leases gave one; report this",
+            )),
+            Err(error) => Stage::Undoing(error),
+        };
+    }
+
+    /// A lease that came later than its round waited for.
+    pub(crate) fn late_lease(end: End) -> Option<Lease> {
+        match end {
+            End::Claimed(Ok(Claimed::Lease(lease, _))) => Some(lease),
+            _ => None,
+        }
+    }
+
+    fn tell_of_wait(&self, since: Duration, what: &str, m: &mut Moment<'_>) {
+        if self.number == 0 {
+            wait_line(m.boot.saturating_sub(since), what).into_iter().for_each(|line| m.notices.info(line));
+        }
+    }
+
+    fn tell(&self, won: &Won, m: &mut Moment<'_>) {
+        let worker_id = won.file.record().worker_id;
+        let warning = self.search.as_ref().and_then(|search| search.success_warning(worker_id));
+        warning.into_iter().for_each(|text| m.notices.warn(text));
+        let took = m.boot.saturating_sub(self.searched.0);
+        let line = self.waits.0.line(worker_id, &m.settings.name, took);
+        line.into_iter().for_each(|line| m.notices.info(line));
+    }
+}
+
+/// Whether a worker id that servers leased is held on this host: [`Lease::is_held_here`].
+fn is_held_here(lease: &Lease, error: &Error, m: &Moment<'_>) -> bool {
+    m.settings.workers.of_servers() && lease.is_held_here(error, &m.settings.layout, &m.rules(), m.now_ms)
+}
+
+/// Compares the clock with those of peers. Errors: `clock_backwards`; `invalid_argument` if the callback gave it. Any
+/// other failure is logged: unreachable peers must not prevent a start.
+fn agree(
+    times_ms: core::result::Result<Vec<i64>, SourceFailure>,
+    before_ms: i64,
+    m: &mut Moment<'_>,
+) -> Result<()> {
+    let text = match times_ms {
+        // Either reading may fit, because a slow callback is not a wrong clock.
+        Ok(times_ms) => {
+            return peers_agree(before_ms, &times_ms, PEERS_THRESHOLD_MS)
+                .or_else(|_| peers_agree(m.now_ms, &times_ms, PEERS_THRESHOLD_MS));
+        }
+        Err(SourceFailure::Coded(error)) if error.code() == Code::InvalidArgument => return Err(error),
+        Err(SourceFailure::NotBegun(failure)) => {
+            m.notices.warn(format!("{}; the start continues without peer_times", failure.of_peer_times()));
+            return Ok(());
+        }
+        Err(SourceFailure::Coded(error)) => error.to_string(),
+        Err(SourceFailure::Text(text)) => text,
+        Err(SourceFailure::Panicked) => "peer_times panicked".into(),
+    };
+    m.notices
+        .warn(format!("the clocks of the peers are not known: {text}; the start continues without them"));
+    Ok(())
+}

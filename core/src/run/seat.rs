@@ -1,0 +1,234 @@
+//! A held worker id: its record, its spans and its lease.
+//!
+//! | Span | Event | Next |
+//! | --- | --- | --- |
+//! | first one durable | a caller needs a span | granted |
+//! | granted | half of it is used, and the disk is free | being written |
+//! | being written | durable | granted: the written one |
+//! | being written | failed | granted: the one before; it rests, but for the next caller |
+//! | granted, and used up | the lease ends here | short: callers wait for the source |
+
+use crate::run::flake::Flake;
+use crate::run::id_claim::{Won, without_lease};
+use crate::run::lanes::Call;
+use crate::run::locks::Locks;
+use crate::run::moment::Moment;
+use crate::run::record_file::RecordFile;
+use crate::run::record_write::RecordWritten;
+use crate::{
+    Code, Error, ExtensionAction, HeldLease, RenewalAnswer, RenewalEnd, RenewalRequest, Result, Span,
+    SpanExtension,
+};
+use alloc::boxed::Box;
+use core::time::Duration;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Seat {
+    pub(crate) worker_id: u32,
+    pub(crate) file: RecordFile,
+    pub(crate) locks: Locks,
+    pub(crate) lease: Option<HeldLease>,
+    extension: SpanExtension,
+    /// The first span, until the first caller needs it.
+    first: Option<Span>,
+    /// Whether a caller has needed a span: from then on it is extended in the background.
+    started: bool,
+    /// The span of the write that is under way.
+    writing: Option<Span>,
+    /// After a failure, no span is written before this time unless a caller waits.
+    rests_until: Option<Duration>,
+    /// A lost record does not come back.
+    is_record_lost: bool,
+    /// The lease has no more ticks: the next span waits for its renewal.
+    is_short: bool,
+    /// When the last renewal that succeeded was asked for.
+    renewed_at: Option<Duration>,
+}
+
+/// What became of the span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SpanEnd {
+    /// Enough of it is left, or the first one was granted.
+    NotNeeded,
+    Granted,
+    /// The logical clock is so far ahead that no span may be granted yet.
+    NoRoom,
+    Failed(Error),
+}
+
+/// What is to be done about the span.
+enum SpanStep {
+    Nothing,
+    Write(Span),
+    Ended(SpanEnd),
+}
+
+impl Seat {
+    pub(crate) fn new(won: Won, m: &Moment<'_>) -> Seat {
+        let Won { file, locks, first, lease, .. } = won;
+        Seat {
+            worker_id: file.record().worker_id,
+            file,
+            locks,
+            lease,
+            extension: SpanExtension::new(m.boot),
+            first: Some(first),
+            started: false,
+            writing: None,
+            rests_until: None,
+            is_record_lost: false,
+            is_short: false,
+            renewed_at: None,
+        }
+    }
+
+    /// Whether callers wait for the source: the lease has no more ticks.
+    pub(crate) fn is_short(&self) -> bool {
+        self.is_short
+    }
+
+    /// Goes on with the span as far as no call is needed. `is_waited_for`: a caller needs one.
+    pub(crate) fn poll(
+        &mut self,
+        flake: &Flake,
+        is_waited_for: bool,
+        is_disk_free: bool,
+        m: &Moment<'_>,
+    ) -> Option<SpanEnd> {
+        if is_waited_for && let Some(first) = self.first.take() {
+            flake.grant(first);
+            self.started = true;
+            return Some(SpanEnd::NotNeeded);
+        }
+        match self.step(flake, is_waited_for, is_disk_free, m) {
+            SpanStep::Write(goal) if !m.settings.persist => {
+                // Without records the span is as good as durable.
+                let record = self.file.record().extend(goal, m.now_ms);
+                self.file.write(record, m.writer());
+                self.writing = Some(goal);
+                Some(self.written(Ok(()), flake, m))
+            }
+            SpanStep::Ended(end) => Some(end),
+            SpanStep::Write(_) | SpanStep::Nothing => None,
+        }
+    }
+
+    fn step(&mut self, flake: &Flake, is_waited_for: bool, is_disk_free: bool, m: &Moment<'_>) -> SpanStep {
+        let layout = &m.settings.layout;
+        let Some(first_unused) = flake.first_unused().filter(|_| is_disk_free) else {
+            return SpanStep::Nothing;
+        };
+        let rests = self.is_record_lost || self.rests_until.is_some_and(|until| m.boot < until);
+        let runs = self.started || self.lease.is_some();
+        let in_use = SpanExtension::is_in_use(layout, first_unused, m.now_ms, false);
+        if !is_waited_for && (rests || !runs || !in_use) {
+            return SpanStep::Nothing;
+        }
+        let lease_until = match (&self.lease, m.settings.workers.leases()) {
+            (Some(held), _) => held.bound(m.boot),
+            (None, false) => u64::MAX,
+            (None, true) => return SpanStep::Ended(SpanEnd::Failed(without_lease())),
+        };
+        let record = self.file.record();
+        let action = self.extension.poll(flake.rules(), record, first_unused, lease_until, m.now_ms, m.boot);
+        self.is_short = action == ExtensionAction::LeaseShort;
+        match action {
+            ExtensionAction::Extend(goal) => SpanStep::Write(goal),
+            ExtensionAction::NotNeeded if is_waited_for => SpanStep::Ended(SpanEnd::NotNeeded),
+            ExtensionAction::NoRoom if is_waited_for => SpanStep::Ended(SpanEnd::NoRoom),
+            // The caller continues to wait for the source.
+            ExtensionAction::LeaseShort | ExtensionAction::NotNeeded | ExtensionAction::NoRoom => {
+                SpanStep::Nothing
+            }
+        }
+    }
+
+    /// The write of the next span, if it is time. The lane of the disk is free.
+    pub(crate) fn next_write(&mut self, flake: &Flake, is_waited_for: bool, m: &Moment<'_>) -> Option<Call> {
+        let SpanStep::Write(goal) = self.step(flake, is_waited_for, true, m) else { return None };
+        let record = self.file.record().extend(goal, m.now_ms);
+        let write = self.file.write(record, m.writer())?;
+        self.writing = Some(goal);
+        Some(Call::WriteRecord(Box::new(write)))
+    }
+
+    /// The write ended: only now the span may be granted. This order must not change.
+    pub(crate) fn write_ended(&mut self, end: RecordWritten, flake: &Flake, m: &Moment<'_>) -> SpanEnd {
+        let result = self.file.written(end);
+        self.written(result, flake, m)
+    }
+
+    fn written(&mut self, result: Result<()>, flake: &Flake, m: &Moment<'_>) -> SpanEnd {
+        let goal = self.writing.take();
+        match result {
+            Ok(()) => {
+                self.extension.written();
+                (self.rests_until, self.started) = (None, true);
+                goal.into_iter().for_each(|goal| flake.grant(goal));
+                SpanEnd::Granted
+            }
+            Err(error) => {
+                self.extension.failed();
+                self.rests_until = Some(m.boot.saturating_add(self.extension.back_off()));
+                self.is_record_lost |= error.code() == Code::WorkerLost && self.lease.is_none();
+                SpanEnd::Failed(error)
+            }
+        }
+    }
+
+    /// The renewal of the lease, if it is due. The lane of the source is free.
+    pub(crate) fn next_renewal(&mut self, is_waited_for: bool, m: &Moment<'_>) -> Option<RenewalRequest> {
+        let is_waited_for = is_waited_for && self.is_short;
+        self.lease.as_mut()?.begin_call(m.boot, m.now_ms, is_waited_for)
+    }
+
+    /// A renewal ended, which was asked for at `since`. Returns the end of the lease too.
+    pub(crate) fn renewed(
+        &mut self,
+        answer: RenewalAnswer,
+        since: Duration,
+        m: &Moment<'_>,
+    ) -> Option<(RenewalEnd, i64)> {
+        let held = self.lease.as_mut()?;
+        let end = held.call_ended(answer, &m.settings.layout, since, m.boot, m.now_ms);
+        if end == RenewalEnd::Kept {
+            self.renewed_at = Some(since);
+        }
+        Some((end, held.lease().until_ms))
+    }
+
+    /// A renewal ended after it was abandoned. If none that was asked for later has succeeded, its token is the last.
+    pub(crate) fn renewed_late(&mut self, answer: RenewalAnswer, since: Duration, m: &Moment<'_>) {
+        if let (RenewalAnswer::Renewed(renewal), Some(held)) = (answer, &mut self.lease)
+            && self.renewed_at.is_none_or(|at| since > at)
+            && held.call_ended_late(renewal, &m.settings.layout, m.now_ms)
+        {
+            self.renewed_at = Some(since);
+        }
+    }
+
+    /// Why the lease is over; `None` while it is not, or its renewal is due.
+    pub(crate) fn lease_is_over(&self, m: &Moment<'_>) -> Option<Error> {
+        let held = self.lease.as_ref()?;
+        let now = m.settings.layout.tick_at(m.now_ms).unwrap_or(0);
+        (!held.is_due(m.boot) && held.is_over(m.boot, now)).then(|| held.used_up(m.boot))
+    }
+
+    /// When to poll again.
+    pub(crate) fn due(&self, flake: &Flake, is_disk_free: bool, m: &Moment<'_>) -> Option<Duration> {
+        let layout = &m.settings.layout;
+        let lease_due = self.lease.as_ref().map(|held| m.boot.saturating_add(held.due_in(m.boot)));
+        let runs = (self.started || self.lease.is_some()) && is_disk_free && !self.is_record_lost;
+        let first_unused = flake
+            .first_unused()
+            .filter(|first_unused| runs && SpanExtension::is_in_use(layout, *first_unused, m.now_ms, false));
+        let span_due = first_unused.map(|first_unused| match self.rests_until {
+            Some(until) if until > m.boot => until,
+            _ => {
+                let until = self.file.record().run.until;
+                m.boot.saturating_add(SpanExtension::due_in(layout, until, first_unused, m.now_ms))
+            }
+        });
+        span_due.into_iter().chain(lease_due).min()
+    }
+}

@@ -1,0 +1,107 @@
+//! The user of a worker id, from the claim to the release, over any number of lost leases: what its host sees.
+//!
+//! A host pulls calls ([`WorkerRun::next_call`]), carries them out, and reports each end ([`WorkerRun::done`]). After each
+//! event, and at [`WorkerRun::next_time`], it pulls calls and notices until there are none. Needs and queries:
+//! [`WorkerRun::want`], [`WorkerRun::give_up`], [`WorkerRun::answer`]. What follows what is in [`Order`].
+
+use crate::Snowflake;
+use crate::call::{CallId, Clocks};
+use crate::run::aside::Aside;
+use crate::run::call_end::CallEnd;
+use crate::run::callers::{Answered, Need, Ticket};
+use crate::run::lanes::{Call, Lane};
+use crate::run::moment::Moment;
+use crate::run::notices::{Notice, Notices};
+use crate::run::order::{Order, RunState};
+use crate::run::settings::{RunPlace, RunSettings};
+use crate::run::waiting::Answer;
+use alloc::sync::Arc;
+use core::mem::take;
+use core::time::Duration;
+
+/// The machine. It is behind one lock that no id takes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct WorkerRun {
+    settings: Arc<RunSettings>,
+    place: Aside<Arc<RunPlace>>,
+    order: Order,
+    notices: Aside<Notices>,
+    /// When to poll again.
+    due: Aside<Option<Duration>>,
+}
+
+impl WorkerRun {
+    /// A run that nobody has opened. `seed` is for jitter alone.
+    pub fn new(settings: RunSettings, place: RunPlace, seed: u64) -> WorkerRun {
+        let (settings, place) = (Arc::new(settings), Aside(Arc::new(place)));
+        WorkerRun { settings, place, order: Order::new(seed), notices: Aside::default(), due: Aside(None) }
+    }
+
+    /// A caller needs something. Its answer comes with [`Notice::Wake`], or at once; then nothing is kept of it. A caller
+    /// that stops waiting calls [`WorkerRun::give_up`].
+    pub fn want(&mut self, need: Need, clocks: Clocks) -> Ticket {
+        self.at(clocks, |order, m| order.want(need, m))
+    }
+
+    /// The caller does not wait any more. If nobody else waits for the opening, its claim is undone.
+    pub fn give_up(&mut self, ticket: Ticket, clocks: Clocks) {
+        self.at(clocks, |order, m| order.give_up(ticket, m));
+    }
+
+    /// The answer to a need.
+    pub fn answer(&self, ticket: Ticket) -> Answer {
+        self.order.answer(ticket, &self.settings, &self.place.0)
+    }
+
+    /// Which tickets are answered, for atomics that waiting threads read.
+    pub fn answered(&self) -> Answered {
+        self.order.answered()
+    }
+
+    /// The next call to carry out. Read the clocks directly before: they are the time before the call.
+    pub fn next_call(&mut self, clocks: Clocks) -> Option<(CallId, Lane, Call)> {
+        self.at(clocks, |_, _| {});
+        self.at(clocks, Order::next_call)
+    }
+
+    /// A call ended. A call that ended before, or was never asked for, has no effect.
+    pub fn done(&mut self, call: CallId, end: CallEnd, clocks: Clocks) {
+        self.at(clocks, |order, m| order.ended(call, end.0, m));
+    }
+
+    /// The next thing to tell.
+    pub fn next_notice(&mut self, clocks: Clocks) -> Option<Notice> {
+        self.at(clocks, |_, _| {});
+        self.notices.0.next()
+    }
+
+    /// When to pull calls and notices again if nothing else happens before: the boot time.
+    pub fn next_time(&self) -> Option<Duration> {
+        self.due.0
+    }
+
+    /// The generator, which the host hands to those who need ids. After a lost lease it is another one.
+    pub fn generator(&self) -> Option<&Arc<Snowflake>> {
+        self.order.generator()
+    }
+
+    /// The generator issues no id before this time of the clock, because no record was found: callers wait until then.
+    pub fn begins_ms(&self) -> Option<i64> {
+        self.order.begins_ms()
+    }
+
+    /// How far it is.
+    pub fn state(&self) -> RunState {
+        self.order.state()
+    }
+
+    /// Does something at this moment, then goes on as far as no call is needed.
+    fn at<R>(&mut self, clocks: Clocks, action: impl FnOnce(&mut Order, &mut Moment<'_>) -> R) -> R {
+        let mut notices = take(&mut self.notices.0);
+        let mut m = Moment::new(&self.settings, &self.place.0, &mut notices, clocks);
+        let result = action(&mut self.order, &mut m);
+        self.due = Aside(self.order.settle(&mut m));
+        self.notices = Aside(notices);
+        result
+    }
+}

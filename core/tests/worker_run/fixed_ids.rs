@@ -1,0 +1,27 @@
+//! A fixed worker id, from the claim to the close.
+
+use super::host::{CLOSE, Host, OPEN, settings};
+use leafid_core::Action;
+use leafid_core::run::{Answer, Need, RunState, Workers};
+
+const SEVEN: Workers = Workers::Within { first: 7, last: 7 };
+
+#[test]
+fn a_run_claims_issues_and_closes_in_order() {
+    let mut host = Host::new(settings(SEVEN));
+    assert_eq!(host.asked(OPEN), Answer::Look);
+    assert_eq!(host.run.state(), RunState::Held { worker_id: 7, lost: false });
+    assert_eq!(host.calls, ["Disk LockHost", "Disk OpenRecord", "Disk WriteRecord", "Disk Holder"]);
+    let flake = host.run.generator().unwrap().clone();
+    assert_eq!(flake.next(host.now_ms()), Err(Action::NeedSpan), "the first span waits for the first caller");
+    assert_eq!(host.asked(Need::Span), Answer::Look);
+    let first = flake.next(host.now_ms()).unwrap();
+    host.drive_for(10_000);
+    let later = flake.next(host.now_ms()).unwrap();
+    assert!(later > first);
+    host.calls.clear();
+    assert_eq!(host.asked(CLOSE), Answer::Look);
+    assert_eq!(host.calls, ["Disk WriteRecord", "Disk CloseRecord", "Disk UnlockHost"]);
+    assert_eq!((host.closed, host.run.state()), (Some(Ok(())), RunState::Closed));
+    assert_eq!(flake.next(host.clocks.wall_ms), Err(Action::Sealed));
+}

@@ -1,0 +1,202 @@
+//! A host in memory: one machine, whose calls end at once and well unless a test says otherwise.
+
+use crate::common::{NOW_MS, PLAIN};
+use leafid_core::call::{CallId, Clocks, FileAdvice, Level};
+use leafid_core::format::state::Writer;
+use leafid_core::run::{
+    Answer, Call, CallEnd, Holder, Need, Notice, RunPlace, RunSettings, Ticket, WorkerRun, Workers,
+};
+use leafid_core::{ClockFilter, Layout, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(super) const SEED: u64 = 7;
+
+/// The settings of one worker id, or of several.
+pub(super) fn settings(workers: Workers) -> RunSettings {
+    RunSettings {
+        name: "orders".into(),
+        layout: Layout::LEAF,
+        rules: PLAIN,
+        workers,
+        persist: true,
+        locks_host: true,
+        start_after: 0,
+        no_record_wait_ms: 0,
+        timeout: Duration::from_secs(2),
+        lazy: false,
+        peer_times: false,
+    }
+}
+
+pub(super) const OPEN: Need = Need::Open { longest: None, loops: true };
+pub(super) const CLOSE: Need = Need::Close { quietly: false, waits_for_source: true };
+
+/// What survives a process.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Disk {
+    pub(super) files: BTreeMap<u32, Vec<u8>>,
+    /// Those that others hold.
+    pub(super) host_locks: BTreeSet<u32>,
+    pub(super) record_locks: BTreeSet<u32>,
+}
+
+pub(super) struct Host {
+    pub(super) run: WorkerRun,
+    pub(super) disk: Disk,
+    pub(super) clocks: Clocks,
+    /// The calls that were carried out.
+    pub(super) calls: Vec<String>,
+    pub(super) log: Vec<(Level, String)>,
+    pub(super) closed: Option<Result<()>>,
+    pub(super) abandoned: Vec<CallId>,
+    random: u128,
+}
+
+impl Host {
+    pub(super) fn new(settings: RunSettings) -> Host {
+        let writer = Writer { pid: 42, host: "here".into(), boot: "boot".into(), ..Writer::default() };
+        let place = RunPlace {
+            clock: Arc::new(ClockFilter::new()),
+            writer,
+            directory: "/state/orders".into(),
+            advice: FileAdvice::StateDir,
+            forgets: false,
+            moves: false,
+            disk_needs_loop: false,
+            inherited: None,
+        };
+        Host {
+            run: WorkerRun::new(settings, place, SEED),
+            disk: Disk::default(),
+            clocks: Clocks { wall_ms: NOW_MS, boot: Duration::from_secs(1_000) },
+            calls: Vec::new(),
+            log: Vec::new(),
+            closed: None,
+            abandoned: Vec::new(),
+            random: 0,
+        }
+    }
+
+    pub(super) fn pass(&mut self, ms: u64) {
+        self.clocks.wall_ms += ms as i64;
+        self.clocks.boot += Duration::from_millis(ms);
+    }
+
+    pub(super) fn want(&mut self, need: Need) -> Ticket {
+        self.run.want(need, self.clocks)
+    }
+
+    /// The answer once nothing is left to do now.
+    pub(super) fn asked(&mut self, need: Need) -> Answer {
+        let ticket = self.want(need);
+        self.drive();
+        self.run.answer(ticket)
+    }
+
+    /// Pulls calls and carries them out, until there are none.
+    pub(super) fn drive(&mut self) {
+        while let Some((id, call)) = self.pull() {
+            let end = self.carry_out(call);
+            self.done(id, end);
+        }
+    }
+
+    /// Drives until the clocks have passed this time.
+    pub(super) fn drive_for(&mut self, ms: u64) {
+        let until = self.clocks.boot + Duration::from_millis(ms);
+        self.drive();
+        while let Some(due) = self.run.next_time().filter(|due| *due < until) {
+            self.pass((due.saturating_sub(self.clocks.boot).as_millis() as u64).max(1));
+            self.drive();
+        }
+        self.pass(until.saturating_sub(self.clocks.boot).as_millis() as u64);
+        self.drive();
+    }
+
+    pub(super) fn done(&mut self, id: CallId, end: CallEnd) {
+        self.run.done(id, end, self.clocks);
+        self.notices();
+    }
+
+    pub(super) fn pull(&mut self) -> Option<(CallId, Call)> {
+        self.notices();
+        let (id, lane, call) = self.run.next_call(self.clocks)?;
+        self.notices();
+        self.calls.push(format!("{lane:?} {}", name(&call)));
+        Some((id, call))
+    }
+
+    pub(super) fn notices(&mut self) {
+        while let Some(notice) = self.run.next_notice(self.clocks) {
+            match notice {
+                Notice::Abandon(id) => self.abandoned.push(id),
+                Notice::Wake => {}
+                Notice::Log(level, text) => self.log.push((level, text)),
+                Notice::Closed(result) => {
+                    assert!(self.closed.is_none(), "it is told once");
+                    self.closed = Some(result);
+                }
+            }
+        }
+    }
+
+    /// As a host that has no trouble.
+    pub(super) fn carry_out(&mut self, call: Call) -> CallEnd {
+        self.random += 1;
+        match call {
+            Call::LockHost(call) if self.disk.host_locks.contains(&call.worker_id()) => call.held(),
+            Call::LockHost(call) => call.taken(),
+            Call::UnlockHost(call) => call.end(),
+            Call::Holder(call) => call.end(Holder::default()),
+            Call::ListRecords(call) => call.end(std::iter::empty()),
+            Call::PeekRecord(call) => match self.disk.files.get(&call.worker_id()) {
+                None => call.missing().into(),
+                Some(bytes) => {
+                    let path = path(call.worker_id());
+                    call.read(bytes, path).into()
+                }
+            },
+            Call::OpenRecord(call) if self.disk.record_locks.contains(&call.worker_id()) => {
+                call.held().into()
+            }
+            Call::OpenRecord(call) => {
+                let id = call.worker_id();
+                let new = call.initial().unwrap();
+                let bytes = self.disk.files.entry(id).or_insert_with(|| new.to_vec());
+                call.read(bytes, path(id)).into()
+            }
+            Call::WriteRecord(mut write) => {
+                let worker_id = write.record(self.random).record.worker_id;
+                let file = self.disk.files.get_mut(&worker_id).unwrap();
+                let mut put = || {
+                    write.check(Some(file))?;
+                    let bytes = write.bytes(self.random)?;
+                    file[write.offset()..][..bytes.len()].copy_from_slice(&bytes);
+                    Ok(())
+                };
+                let result = put();
+                write.end(result).into()
+            }
+            Call::CloseRecord(call) => call.end(),
+            Call::PeerTimes(call) => call.end(Ok(vec![])),
+            Call::Claim(call) => call.end(Ok(None)),
+            Call::Renew(call) => call.end(Ok(None)),
+            Call::Release(call) => call.end(Ok(())),
+        }
+    }
+
+    pub(super) fn now_ms(&self) -> i64 {
+        self.clocks.wall_ms
+    }
+}
+
+pub(super) fn path(worker_id: u32) -> String {
+    format!("/state/orders/worker-{worker_id}.state")
+}
+
+fn name(call: &Call) -> String {
+    let text = format!("{call:?}");
+    text.split('(').next().unwrap().into()
+}
