@@ -1,6 +1,10 @@
 //! How a call of a run ended. Only the calls themselves make an end.
 
 use crate::call::IoFailure;
+use crate::http::HttpEnd;
+use crate::run::cache_drop::CacheDropped;
+use crate::run::cache_read::{CacheFound, CachesListed};
+use crate::run::cache_write::CacheWritten;
 use crate::run::record_open::{RecordOpened, RecordPeeked};
 use crate::run::record_write::RecordWritten;
 use crate::{Code, Error, Lease, RenewalAnswer, Result};
@@ -32,6 +36,11 @@ pub(crate) enum End {
     Opened(Box<RecordOpened>),
     Written(Box<RecordWritten>),
     RecordClosed,
+    CachesListed(CachesListed),
+    CacheRead(CacheFound),
+    CacheWritten(Box<CacheWritten>),
+    CacheDropped(CacheDropped),
+    Http(Box<HttpEnd>),
     /// The call goes on, but needs the event loop of a thread that waits.
     NeedsLoop,
 }
@@ -82,6 +91,36 @@ pub enum Claimed {
     Id(i64),
     /// A lease. The time is how long before the call its result was asked for: for event loops.
     Lease(Lease, Duration),
+}
+
+impl From<CachesListed> for CallEnd {
+    fn from(end: CachesListed) -> CallEnd {
+        CallEnd(End::CachesListed(end))
+    }
+}
+
+impl From<CacheFound> for CallEnd {
+    fn from(end: CacheFound) -> CallEnd {
+        CallEnd(End::CacheRead(end))
+    }
+}
+
+impl From<CacheWritten> for CallEnd {
+    fn from(end: CacheWritten) -> CallEnd {
+        CallEnd(End::CacheWritten(Box::new(end)))
+    }
+}
+
+impl From<CacheDropped> for CallEnd {
+    fn from(end: CacheDropped) -> CallEnd {
+        CallEnd(End::CacheDropped(end))
+    }
+}
+
+impl From<HttpEnd> for CallEnd {
+    fn from(end: HttpEnd) -> CallEnd {
+        CallEnd(End::Http(Box::new(end)))
+    }
 }
 
 /// Who holds a worker id on this host, as far as the host can see.

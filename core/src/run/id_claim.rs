@@ -6,7 +6,8 @@
 //! | `Locking`, `Opening` | it is held by others | `Naming`, or `Undoing` if the error names no holder |
 //! | `Naming` | the holder is known, or not | `Undoing`, `Recorded` |
 //! | `Recorded` | the last writer of the record is known | `Undoing` |
-//! | `Opening` | the record was opened, or none is kept | `Starting` |
+//! | `Opening` | the record was opened, or none is kept | `Starting`, or `Reading` without a reachable server |
+//! | `Reading` | the cached lease may be used | `Starting` |
 //! | `Starting` | the clock is not there yet | `Starting` |
 //! | `Starting` | the rules allow a first span: the lease is held from here on | `Writing` |
 //! | `Writing` | the record is durable, or none is kept | `Won` |
@@ -15,14 +16,15 @@
 //! | `Won`, `Refused` | the round takes what came | |
 
 use crate::run::aside::Aside;
+use crate::run::cache_read::{CacheFound, CacheRead};
 use crate::run::call_end::{End, Holder};
 use crate::run::disk_calls::{HolderCall, HostLockCall};
-use crate::run::lanes::Call;
+use crate::run::lanes::{Call, Lane};
 use crate::run::locks::Locks;
 use crate::run::moment::Moment;
 use crate::run::record_file::RecordFile;
 use crate::run::record_open::{RecordOpen, RecordOpened, RecordPeek, record_file_name};
-use crate::{Code, Error, HeldId, HeldLease, Lease, Result, Span, Start, StartAction, Utc};
+use crate::{Code, Error, HeldId, HeldLease, Lease, OfflineRefusal, Result, Span, Start, StartAction, Utc};
 use alloc::boxed::Box;
 use alloc::format;
 use core::mem::{replace, take};
@@ -42,6 +44,8 @@ pub(crate) struct IdClaim {
     longest: Option<Duration>,
     /// The lease, and the boot time before it was asked for.
     lease: Option<(Lease, Duration)>,
+    /// Why no server is reachable: the lease is a cached one.
+    offline: Option<Error>,
     locks: Locks,
     /// How long it waited for the clock.
     waited: Aside<Duration>,
@@ -55,6 +59,8 @@ enum IdStage {
     Naming(bool),
     Recorded(Holder),
     Opening,
+    /// The cached lease is read, with the lock of the record.
+    Reading(Box<RecordFile>),
     Starting(Box<Starting>),
     Writing(Box<Won>),
     Undoing(Error),
@@ -102,9 +108,10 @@ impl IdClaim {
         floor: u64,
         longest: Option<Duration>,
         lease: Option<(Lease, Duration)>,
+        offline: Option<Error>,
     ) -> IdClaim {
         let (locks, waited, stage) = (Locks::default(), Aside(Duration::ZERO), IdStage::Locking);
-        IdClaim { worker_id, names_holder, floor, longest, lease, locks, waited, stage }
+        IdClaim { worker_id, names_holder, floor, longest, lease, offline, locks, waited, stage }
     }
 
     /// How long it waited for the clock.
@@ -155,9 +162,16 @@ impl IdClaim {
         }
     }
 
-    /// The next call, on the lane of the disk, which is free.
-    pub(crate) fn next_call(&mut self, m: &Moment<'_>) -> Option<Call> {
+    /// The next call on a lane, which is free.
+    pub(crate) fn next_call(&mut self, lane: Lane, m: &Moment<'_>) -> Option<Call> {
         let (name, worker_id) = (m.settings.name.clone(), self.worker_id);
+        if let IdStage::Reading(file) = &self.stage {
+            let read = || CacheRead::new(m.cache_seeker(), worker_id, file.record().owner);
+            return (lane == Lane::Cache).then(|| Call::ReadLeaseCache(read()));
+        }
+        if lane != Lane::Disk {
+            return None;
+        }
         match &self.stage {
             IdStage::Locking => Some(Call::LockHost(HostLockCall { name, worker_id })),
             IdStage::Naming(_) => Some(Call::Holder(HolderCall { name, worker_id })),
@@ -169,7 +183,7 @@ impl IdClaim {
             }
             IdStage::Writing(_) => self.write(m),
             IdStage::Undoing(_) => self.locks.unlock(),
-            IdStage::Starting(_) | IdStage::Refused(_) | IdStage::Won(_) => None,
+            IdStage::Reading(_) | IdStage::Starting(_) | IdStage::Refused(_) | IdStage::Won(_) => None,
         }
     }
 
@@ -196,6 +210,7 @@ impl IdClaim {
                     self.opened(*opened, m);
                 }
             }
+            (End::CacheRead(found), IdStage::Reading(_)) => self.read(found, m),
             (End::Holder(holder), IdStage::Naming(record_is_held)) => {
                 let known = !record_is_held && holder.by.is_some();
                 match known || !m.settings.persist {
@@ -236,7 +251,7 @@ impl IdClaim {
             holder: by,
             is_ours,
             is_strangers: stranger.is_some() && m.settings.persist,
-            is_leased: m.settings.workers.of_servers(),
+            is_leased: m.settings.workers.urls().is_some(),
         };
         held.error()
     }
@@ -255,7 +270,27 @@ impl IdClaim {
         }
     }
 
+    fn read(&mut self, found: CacheFound, m: &Moment<'_>) {
+        let why = self.offline.clone();
+        match found.into_result() {
+            Ok(None) => {
+                self.give_up(why.map_or_else(without_lease, |why| OfflineRefusal::NoneHeld.error(&why)))
+            }
+            Err(error) => self.give_up(error),
+            Ok(lease) => {
+                self.lease = lease;
+                if let IdStage::Reading(file) = replace(&mut self.stage, IdStage::Opening) {
+                    self.open(*file, m);
+                }
+            }
+        }
+    }
+
     fn open(&mut self, file: RecordFile, m: &Moment<'_>) {
+        if self.offline.is_some() && self.lease.is_none() {
+            self.stage = IdStage::Reading(Box::new(file));
+            return;
+        }
         let span = match &self.lease {
             None if m.settings.workers.leases() => Err(without_lease()),
             None => Ok(None),
@@ -274,7 +309,7 @@ impl IdClaim {
             lease: starting.span,
             floor: self.floor,
             start_after: m.settings.start_after,
-            no_record_wait_ms: m.settings.no_record_wait_ms,
+            no_record_wait_ms: m.place.no_record_wait_ms,
             forgets: m.place.forgets,
         };
         let now_ms = m.now_ms;

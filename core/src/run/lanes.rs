@@ -9,7 +9,11 @@
 //! | ended | it ends once more | the same |
 
 use crate::call::CallId;
+use crate::http::HttpCall;
 use crate::run::aside::Aside;
+use crate::run::cache_drop::CacheDrop;
+use crate::run::cache_read::{CacheList, CacheRead};
+use crate::run::cache_write::CacheWrite;
 use crate::run::disk_calls::{HolderCall, HostLockCall, HostUnlockCall, RecordCloseCall, RecordsCall};
 use crate::run::record_open::{RecordOpen, RecordPeek};
 use crate::run::record_write::RecordWrite;
@@ -36,11 +40,11 @@ pub enum Lane {
 pub enum Call {
     /// On `Source`: the clocks of peers.
     PeerTimes(PeersCall),
-    /// On `Source`: a worker id.
+    /// On `Source`: a worker id of a callback.
     Claim(ClaimCall),
-    /// On `Source`: a longer lease.
+    /// On `Source`: a longer lease of a callback.
     Renew(RenewCall),
-    /// On `Beside`: the end of a lease.
+    /// On `Beside`: the end of a lease of a callback.
     Release(ReleaseCall),
     /// On `Disk`: the host lock of a worker id.
     LockHost(HostLockCall),
@@ -58,40 +62,16 @@ pub enum Call {
     WriteRecord(Box<RecordWrite>),
     /// On `Disk`: the record is closed.
     CloseRecord(RecordCloseCall),
-}
-
-impl Call {
-    pub(crate) fn lane(&self) -> Lane {
-        match self {
-            Call::PeerTimes(_) | Call::Claim(_) | Call::Renew(_) => Lane::Source,
-            Call::Release(_) => Lane::Beside,
-            Call::LockHost(_)
-            | Call::UnlockHost(_)
-            | Call::Holder(_)
-            | Call::ListRecords(_)
-            | Call::PeekRecord(_)
-            | Call::OpenRecord(_)
-            | Call::WriteRecord(_)
-            | Call::CloseRecord(_) => Lane::Disk,
-        }
-    }
-
-    pub(crate) fn asked(&self) -> Asked {
-        match self {
-            Call::PeerTimes(_) => Asked::PeerTimes,
-            Call::Claim(_) => Asked::Claim,
-            Call::Renew(_) => Asked::Renew,
-            Call::Release(call) => Asked::Release(call.lease.worker_id),
-            Call::LockHost(_) => Asked::LockHost,
-            Call::UnlockHost(_) => Asked::UnlockHost,
-            Call::Holder(_) => Asked::Holder,
-            Call::ListRecords(_) => Asked::ListRecords,
-            Call::PeekRecord(_) => Asked::PeekRecord,
-            Call::OpenRecord(_) => Asked::OpenRecord,
-            Call::WriteRecord(_) => Asked::WriteRecord,
-            Call::CloseRecord(_) => Asked::CloseRecord,
-        }
-    }
+    /// On `Cache`: the cached leases that seem usable.
+    ListLeaseCaches(CacheList),
+    /// On `Cache`: the cached lease of a worker id whose record is locked.
+    ReadLeaseCache(CacheRead),
+    /// On `Cache`: the held lease is written beside the record, for a start while no server is reachable.
+    WriteLeaseCache(Box<CacheWrite>),
+    /// On `Cache`: the cached lease is made invalid, durably.
+    DropLeaseCache(Box<CacheDrop>),
+    /// On `Source` for a claim and a renewal, on `Beside` for a release: a request to one lease server.
+    Http(Box<HttpCall>),
 }
 
 /// What was asked for by a call that is under way.
@@ -102,15 +82,16 @@ pub(crate) enum Asked {
     Renew,
     /// A renewal of a lease that was lost since.
     LostRenewal,
-    Release(i64),
-    LockHost,
-    UnlockHost,
-    Holder,
-    ListRecords,
-    PeekRecord,
-    OpenRecord,
+    Release,
+    /// Whether the worker id is held under another name, too.
+    Names,
+    /// A lock is given back.
+    Unlock,
     WriteRecord,
-    CloseRecord,
+    WriteCache,
+    DropCache,
+    /// Any other call of a round.
+    OfRound,
 }
 
 impl UnderWay {
@@ -151,11 +132,15 @@ impl Lanes {
     }
 
     /// Begins a call. It is abandoned after `within`.
-    pub(crate) fn begin(&mut self, call: &Call, boot: Duration, within: Option<Duration>) -> CallId {
+    pub(crate) fn begin(
+        &mut self,
+        (lane, asked): (Lane, Asked),
+        boot: Duration,
+        within: Option<Duration>,
+    ) -> CallId {
         self.last.0 += 1;
         let id = CallId(self.last.0);
         let until = within.map(|within| boot.saturating_add(within));
-        let (lane, asked) = (call.lane(), call.asked());
         self.calls.push(UnderWay { id: Aside(id), lane, asked, since: boot, until, abandoned: false });
         id
     }

@@ -4,10 +4,14 @@
 //! | Stage | Event | Next stage |
 //! | --- | --- | --- |
 //! | `Writing` | an earlier write ended | `Writing` |
-//! | `Writing` | the end is written, or could not be, or no record is kept | `Unlocking` |
+//! | `Writing` | the end is written, or could not be, or no record is kept | `Dropping` |
+//! | `Dropping` | the cached lease is invalid, or there is none, or it took too long | `Unlocking` |
 //! | `Unlocking` | nothing is locked any more | `Gone` |
 
 use crate::Result;
+use crate::run::cache_drop::CacheDropped;
+use crate::run::cache_file::LeaseCache;
+use crate::run::cache_write::CacheWritten;
 use crate::run::call_end::End;
 use crate::run::lanes::Call;
 use crate::run::locks::Locks;
@@ -16,6 +20,8 @@ use crate::run::record_file::RecordFile;
 use crate::run::record_write::{RecordWrite, RecordWritten};
 use crate::run::seat::Seat;
 use alloc::boxed::Box;
+use alloc::format;
+use core::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Leaving {
@@ -26,6 +32,12 @@ pub(crate) struct Leaving {
     locks: Locks,
     /// Whether the end was asked to be written.
     is_asked: bool,
+    /// The cache of its lease. It is dropped while the record is locked: no process may use a lease that was released.
+    cache: Option<LeaseCache>,
+    /// Whether the cached lease was made invalid: only then the lease may be released.
+    pub(crate) is_dropped: bool,
+    /// When it goes on without that.
+    drops_until: Option<Duration>,
     stage: LeavingStage,
     /// Whether the end is written.
     pub(crate) result: Result<()>,
@@ -34,16 +46,31 @@ pub(crate) struct Leaving {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum LeavingStage {
     Writing,
+    Dropping,
     Unlocking,
     Gone,
 }
 
 impl Leaving {
     /// The generator was sealed: `first_unused` is its first tick without an id.
-    pub(crate) fn new(seat: Seat, first_unused: u64) -> Leaving {
-        let Seat { worker_id, file, locks, .. } = seat;
+    /// `keeps_cache`: the cached lease stays as it is.
+    pub(crate) fn new(seat: Seat, first_unused: u64, keeps_cache: bool) -> Leaving {
+        let Seat { worker_id, file, locks, cache, .. } = seat;
+        let cache = cache.filter(|_| !keeps_cache);
+        let (is_dropped, drops_until) = (cache.is_none(), None);
         let stage = LeavingStage::Writing;
-        Leaving { worker_id, first_unused, file, locks, is_asked: false, stage, result: Ok(()) }
+        Leaving {
+            worker_id,
+            first_unused,
+            file,
+            locks,
+            is_asked: false,
+            cache,
+            is_dropped,
+            drops_until,
+            stage,
+            result: Ok(()),
+        }
     }
 
     /// Whether nothing is left of it.
@@ -55,10 +82,49 @@ impl Leaving {
     pub(crate) fn poll(&mut self, m: &Moment<'_>, is_disk_free: bool) {
         if self.stage == LeavingStage::Writing && !m.settings.persist {
             self.write(m);
-            self.stage = LeavingStage::Unlocking;
+            self.stage = LeavingStage::Dropping;
+        }
+        if self.stage == LeavingStage::Dropping {
+            let until = *self.drops_until.get_or_insert(m.boot.saturating_add(m.disk_bound()));
+            if self.is_dropped || m.boot >= until {
+                self.stage = LeavingStage::Unlocking;
+            }
         }
         if self.stage == LeavingStage::Unlocking && is_disk_free && self.locks.are_free() {
             self.stage = LeavingStage::Gone;
+        }
+    }
+
+    /// When it goes on without an answer of the cache.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        self.drops_until.filter(|_| self.stage == LeavingStage::Dropping)
+    }
+
+    /// The call that drops the cached lease, on the lane of the cache, which is free.
+    pub(crate) fn drop_call(&self) -> Option<Call> {
+        let cache =
+            self.cache.as_ref().filter(|_| self.stage == LeavingStage::Dropping && !self.is_dropped)?;
+        Some(Call::DropLeaseCache(Box::new(cache.drop_lease())))
+    }
+
+    /// The cached lease was dropped, or could not be.
+    pub(crate) fn dropped(&mut self, end: CacheDropped, m: &mut Moment<'_>) {
+        let result = end.into_result();
+        if let Err(error) = &result {
+            m.notices.warn(format!(
+                "worker id {} is not released, because its lease is still cached: {error}; it ends by itself",
+                self.worker_id
+            ));
+            (self.cache, self.drops_until) = (None, Some(m.boot));
+        }
+        self.is_dropped = result.is_ok();
+    }
+
+    /// A write of the cache ended, which began before.
+    pub(crate) fn cached(&mut self, end: CacheWritten) {
+        if let Some(cache) = &mut self.cache {
+            // What was written is dropped next.
+            let _ = cache.written(end);
         }
     }
 
@@ -70,7 +136,7 @@ impl Leaving {
                 self.write(m).map(|write| Call::WriteRecord(Box::new(write)))
             }
             LeavingStage::Unlocking => self.locks.unlock(),
-            LeavingStage::Gone => None,
+            LeavingStage::Dropping | LeavingStage::Gone => None,
         }
     }
 
@@ -88,7 +154,7 @@ impl Leaving {
         // After an error the record covers more than was used, which is safe.
         let result = self.file.written(end);
         if self.is_asked {
-            (self.result, self.stage) = (result, LeavingStage::Unlocking);
+            (self.result, self.stage) = (result, LeavingStage::Dropping);
         }
     }
 

@@ -2,15 +2,18 @@
 
 use crate::call::Clocks;
 use crate::format::state::{StoredRecord, Writer};
+use crate::place::Place;
+use crate::run::cache_read::CacheSeeker;
 use crate::run::notices::Notices;
-use crate::run::settings::{RunPlace, RunSettings, Workers};
+use crate::run::settings::{RunSettings, Workers};
 use crate::{ClaimPatience, LeapEvent, Rules};
 use alloc::format;
+use core::fmt::Display;
 use core::time::Duration;
 
 pub(crate) struct Moment<'m> {
     pub(crate) settings: &'m RunSettings,
-    pub(crate) place: &'m RunPlace,
+    pub(crate) place: &'m Place,
     pub(crate) notices: &'m mut Notices,
     clocks: Clocks,
     /// The boot time.
@@ -22,7 +25,7 @@ pub(crate) struct Moment<'m> {
 impl<'m> Moment<'m> {
     pub(crate) fn new(
         settings: &'m RunSettings,
-        place: &'m RunPlace,
+        place: &'m Place,
         notices: &'m mut Notices,
         clocks: Clocks,
     ) -> Moment<'m> {
@@ -60,6 +63,17 @@ impl<'m> Moment<'m> {
         }
     }
 
+    /// Whose cached leases a start may use.
+    pub(crate) fn cache_seeker(&self) -> CacheSeeker {
+        let servers = self.settings.workers.urls().unwrap_or_default().to_vec();
+        CacheSeeker { name: self.settings.name.clone(), servers, boot: self.place.writer.boot.clone() }
+    }
+
+    /// A lease was not released. It ends by itself.
+    pub(crate) fn tell_unreleased(&mut self, worker_id: i64, why: impl Display) {
+        self.notices.warn(format!("worker id {worker_id} was not released: {why}; its lease ends by itself"));
+    }
+
     /// This process as the writer of a record, with the time of the clocks.
     pub(crate) fn writer(&self) -> Writer {
         let mut writer = self.place.writer.clone();
@@ -70,10 +84,7 @@ impl<'m> Moment<'m> {
 
     /// The rules of a generator: stricter ones if the record may not survive the machine's next start.
     pub(crate) fn rules(&self) -> Rules {
-        match self.place.forgets {
-            true => self.settings.rules.never_ahead(),
-            false => self.settings.rules,
-        }
+        self.place.rules(self.settings.rules)
     }
 
     /// How long an opening waits for the disk: at least 100 ms, whatever `timeout_ms` is.

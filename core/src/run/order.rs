@@ -19,28 +19,23 @@
 //!
 //! If several things are due, the order is: the end of a closed generator, the claim, the span, the lease, the loss.
 
-use crate::call::CallId;
-use crate::options::deployment;
 use crate::run::aside::Aside;
-use crate::run::call_end::End;
 use crate::run::callers::{Answered, Callers, Need, Ticket};
-use crate::run::disk_calls::HolderCall;
 use crate::run::farewell::Farewell;
 use crate::run::flake::Flake;
 use crate::run::id_claim::Won;
-use crate::run::lanes::{Asked, Call, Lane, Lanes, UnderWay};
+use crate::run::lanes::{Lane, Lanes};
 use crate::run::leaving::Leaving;
 use crate::run::loss::{Loss, LossStep};
 use crate::run::moment::Moment;
 use crate::run::notices::Notice;
-use crate::run::record_write::RecordWritten;
 use crate::run::round::{Round, RoundEnd};
 use crate::run::run_log::RunLog;
 use crate::run::seat::{Seat, SpanEnd};
-use crate::run::settings::{RunPlace, RunSettings};
-use crate::run::source_calls::{ReleaseCall, RenewCall};
+use crate::run::server_leases::ServerLeases;
+use crate::run::settings::{RunSettings, Workers};
 use crate::run::waiting::{Answer, Delay, DelayedBy};
-use crate::{Code, Error, Lease, RenewalAnswer, RenewalEnd, Snowflake};
+use crate::{Code, Error, Lease, LeaseClaim, RenewalAnswer, RenewalEnd, Snowflake};
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::sync::Arc;
@@ -49,33 +44,35 @@ use core::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Order {
     /// It makes random starts differ, and proves nothing.
-    seed: u64,
-    life: Life,
-    callers: Callers,
-    lanes: Lanes,
-    log: Aside<RunLog>,
-    generator: Option<Flake>,
+    pub(crate) seed: u64,
+    pub(crate) life: Life,
+    pub(crate) callers: Callers,
+    pub(crate) lanes: Lanes,
+    pub(crate) log: Aside<RunLog>,
+    pub(crate) generator: Option<Flake>,
     /// No id is issued before this time of the clock, because no record was found.
-    begins_ms: Option<i64>,
+    pub(crate) begins_ms: Option<i64>,
     /// The worker id that it holds, or held last.
-    worker_id: Option<u32>,
-    round: Option<Round>,
-    seat: Option<Seat>,
-    loss: Option<Loss>,
-    leaving: Option<Leaving>,
-    farewell: Option<Farewell>,
+    pub(crate) worker_id: Option<u32>,
+    pub(crate) round: Option<Round>,
+    pub(crate) seat: Option<Seat>,
+    pub(crate) loss: Option<Loss>,
+    pub(crate) leaving: Option<Leaving>,
+    pub(crate) farewell: Option<Farewell>,
     /// The leases to release, each with the time from which on no id was issued.
-    releases: VecDeque<(Lease, i64)>,
+    pub(crate) releases: VecDeque<(Lease, i64)>,
+    /// The lease servers, if these give the worker ids.
+    pub(crate) servers: Option<ServerLeases>,
     /// How many leases were lost one after another without a renewal in between, before this one.
-    losses: u32,
+    pub(crate) losses: u32,
     /// Whether this lease was renewed.
-    is_kept: bool,
+    pub(crate) is_kept: bool,
     /// Whether it is to be seen if the worker id is held under another name, too.
-    asks_names: bool,
+    pub(crate) asks_names: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Life {
+pub(crate) enum Life {
     Idle,
     Claiming,
     Held,
@@ -116,8 +113,15 @@ enum Progress {
 }
 
 impl Order {
-    pub(crate) fn new(seed: u64) -> Order {
+    pub(crate) fn new(settings: &RunSettings, seed: u64, unanswered: Option<LeaseClaim>) -> Order {
+        let servers = match &settings.workers {
+            Workers::Servers { servers, .. } => {
+                Some(ServerLeases::new(Arc::clone(servers), unanswered, seed))
+            }
+            Workers::Within { .. } | Workers::Callback { .. } => None,
+        };
         Order {
+            servers,
             seed,
             life: Life::Idle,
             callers: Callers::default(),
@@ -163,12 +167,12 @@ impl Order {
         }
     }
 
-    pub(crate) fn answer(&self, ticket: Ticket, settings: &RunSettings, place: &RunPlace) -> Answer {
+    pub(crate) fn answer(&self, ticket: Ticket, settings: &RunSettings) -> Answer {
         self.callers.answer(ticket).unwrap_or_else(|| {
             let by = match self.waits_for_source() {
-                true if settings.workers.of_servers() => DelayedBy::Servers,
+                true if settings.workers.urls().is_some() => DelayedBy::Servers,
                 true => DelayedBy::Callback,
-                false if place.disk_needs_loop => DelayedBy::DiskOfLoop,
+                false if settings.disk_needs_loop => DelayedBy::DiskOfLoop,
                 false => DelayedBy::Disk,
             };
             let before = self.loss.as_ref().map(Loss::why).or(self.log.0.before()).cloned();
@@ -182,6 +186,10 @@ impl Order {
 
     pub(crate) fn generator(&self) -> Option<&Arc<Snowflake>> {
         self.generator.as_ref().map(Flake::shared)
+    }
+
+    pub(crate) fn unanswered(&self) -> Option<&LeaseClaim> {
+        self.servers.as_ref().and_then(ServerLeases::unanswered)
     }
 
     pub(crate) fn begins_ms(&self) -> Option<i64> {
@@ -202,7 +210,7 @@ impl Order {
     }
 
     /// Whether callers wait for the source of worker ids.
-    fn waits_for_source(&self) -> bool {
+    pub(crate) fn waits_for_source(&self) -> bool {
         match self.life {
             Life::Claiming => self.round.as_ref().is_some_and(Round::waits_for_source),
             Life::Held => self.seat.as_ref().is_some_and(Seat::is_short),
@@ -224,87 +232,8 @@ impl Order {
                 Life::Closing | Life::Closed => self.end(m),
             };
             if let Progress::Waits(due) = progress {
-                return due.into_iter().chain(self.lanes.next_until()).min();
-            }
-        }
-    }
-
-    /// The next call. Releases wait for nothing; on the other lanes one call follows the other.
-    pub(crate) fn next_call(&mut self, m: &mut Moment<'_>) -> Option<(CallId, Lane, Call)> {
-        let (call, within) = self.choose(m)?;
-        let id = self.lanes.begin(&call, m.boot, within);
-        Some((id, call.lane(), call))
-    }
-
-    fn choose(&mut self, m: &mut Moment<'_>) -> Option<(Call, Option<Duration>)> {
-        if let Some((lease, until_ms)) = self.releases.pop_front() {
-            return Some((Call::Release(ReleaseCall { lease, until_ms }), None));
-        }
-        if self.lanes.is_free(Lane::Disk)
-            && let Some(call) = self.disk_call(m)
-        {
-            return Some((call, None));
-        }
-        if !self.lanes.is_free(Lane::Source) {
-            return None;
-        }
-        if let Some(round) = &mut self.round
-            && let Some(call) = round.next_call(Lane::Source, m)
-        {
-            return Some((call, round.call_time(m)));
-        }
-        let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
-        let request = seat.next_renewal(self.callers.waits_for_span(), m)?;
-        Some((Call::Renew(RenewCall(request)), Some(m.call_bound())))
-    }
-
-    fn disk_call(&mut self, m: &mut Moment<'_>) -> Option<Call> {
-        if let Some(call) = self.leaving.as_mut().and_then(|leaving| leaving.next_call(m)) {
-            return Some(call);
-        }
-        if let Some(call) = self.round.as_mut().and_then(|round| round.next_call(Lane::Disk, m)) {
-            return Some(call);
-        }
-        let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
-        let flake = self.generator.as_ref()?;
-        if let Some(call) = seat.next_write(flake, self.callers.waits_for_span(), m) {
-            return Some(call);
-        }
-        let name = m.settings.name.clone();
-        self.asks_names.then_some(Call::Holder(HolderCall { name, worker_id: seat.worker_id }))
-    }
-
-    pub(crate) fn ended(&mut self, id: CallId, end: End, m: &mut Moment<'_>) {
-        if matches!(end, End::NeedsLoop) {
-            return self.needs_loop(id, m);
-        }
-        let Some(call) = self.lanes.end(id) else { return };
-        match (call.asked, end) {
-            (Asked::Release(_), End::Released(worker_id, Err(text))) => {
-                m.notices.warn(format!(
-                    "worker id {worker_id} was not released: {text}; its lease ends by itself"
-                ));
-            }
-            (Asked::Release(_), _) => {}
-            (Asked::Renew, End::Renewed(answer)) => self.renewed(answer, &call, m),
-            // Nobody waits for it any more.
-            (Asked::PeerTimes | Asked::Claim, end) if call.abandoned => {
-                Round::late_lease(end).into_iter().for_each(|lease| self.release_unused(lease, m));
-            }
-            (Asked::WriteRecord, End::Written(written)) => self.written(*written, m),
-            (Asked::CloseRecord | Asked::UnlockHost, end) => match (&mut self.leaving, &mut self.round) {
-                (Some(leaving), _) => leaving.ended(end),
-                (None, Some(round)) => round.ended(end, call.since, m),
-                (None, None) => {}
-            },
-            (Asked::Holder, End::Holder(holder)) if self.asks_names && self.round.is_none() => {
-                self.asks_names = false;
-                let (name, worker_id) = (&m.settings.name, self.worker_id.unwrap_or(0));
-                let warning = deployment::other_names_warning(name, worker_id, holder.names);
-                warning.into_iter().for_each(|warning| m.notices.warn(warning));
-            }
-            (_, end) => {
-                self.round.iter_mut().for_each(|round| round.ended(end.clone(), call.since, m));
+                let servers = self.servers.as_ref().and_then(ServerLeases::due);
+                return due.into_iter().chain(self.lanes.next_until()).chain(servers).min();
             }
         }
     }
@@ -315,48 +244,11 @@ impl Order {
     }
 
     /// The round is given up: it undoes what it holds, and what a call that is under way will still get.
-    fn undo_round(&mut self, error: Error, m: &mut Moment<'_>) {
+    pub(crate) fn undo_round(&mut self, error: Error, m: &mut Moment<'_>) {
         if self.round.as_ref().is_some_and(Round::waits_for_source) {
-            self.abandon_source(m);
+            self.give_up_source(m);
         }
         self.round.iter_mut().for_each(|round| round.give_up(error.clone()));
-    }
-
-    fn abandon_source(&mut self, m: &mut Moment<'_>) {
-        self.lanes.abandon(Lane::Source).into_iter().for_each(|id| m.notices.push(Notice::Abandon(id)));
-    }
-
-    /// Calls of the source that take too long: what waits for them goes on without them.
-    fn abandon_overdue(&mut self, m: &mut Moment<'_>) {
-        let Some(call) = self.lanes.on(Lane::Source).filter(|call| call.is_overdue(m.boot)) else { return };
-        let (asked, since) = (call.asked, call.since);
-        self.abandon_source(m);
-        if asked != Asked::Renew {
-            self.round.iter_mut().for_each(|round| round.late(m));
-            return;
-        }
-        let waited = m.boot.saturating_sub(since).as_millis();
-        let message = format!("the renewal of the lease failed: no answer within {waited} ms");
-        let answer = RenewalAnswer::Failed(Error::new(Code::WorkerLost, message));
-        if self.life == Life::Held {
-            self.take_renewal(answer, since, m);
-        }
-    }
-
-    /// A call of user code needs the event loop. Callers that return to it wait; others do not.
-    fn needs_loop(&mut self, id: CallId, m: &mut Moment<'_>) {
-        let Some(call) = self.lanes.find(id).filter(|call| !call.abandoned) else { return };
-        let what = match call.asked {
-            Asked::PeerTimes => "peerTimes",
-            Asked::Claim => "claim",
-            _ => return,
-        };
-        if self.life == Life::Claiming && !self.callers.loops() {
-            let message = format!(
-                "{what} returned a promise, but a constructor cannot wait: use await Snowflake.open(options), or lazy: true"
-            );
-            self.undo_round(Error::new(Code::WouldBlock, message), m);
-        }
     }
 
     /// Goes on with the first claim.
@@ -422,7 +314,7 @@ impl Order {
     }
 
     /// Tells callers what became of the span.
-    fn tell_span(&mut self, end: SpanEnd, m: &mut Moment<'_>) {
+    pub(crate) fn tell_span(&mut self, end: SpanEnd, m: &mut Moment<'_>) {
         if let Some(error) = self.log.0.note(&end) {
             let worker_id = self.worker_id.unwrap_or(0);
             m.notices.warn(format!("the span of worker id {worker_id} was not renewed: {error}"));
@@ -435,32 +327,7 @@ impl Order {
         m.notices.wake();
     }
 
-    /// A write of a record ended: of the end of a sealed generator, of a span, or of the first one.
-    fn written(&mut self, end: RecordWritten, m: &mut Moment<'_>) {
-        match (&mut self.leaving, &mut self.seat, &mut self.round, &self.generator) {
-            (Some(leaving), ..) => leaving.written(end),
-            (None, Some(seat), _, Some(flake)) => {
-                let end = seat.write_ended(end, flake, m);
-                self.tell_span(end, m);
-            }
-            (None, None, Some(round), _) => round.written(end, m),
-            _ => {}
-        }
-    }
-
-    /// A renewal ended. One that was abandoned tells of a newer token, but nothing else.
-    fn renewed(&mut self, answer: RenewalAnswer, call: &UnderWay, m: &mut Moment<'_>) {
-        match (&self.life, &mut self.farewell) {
-            (_, Some(farewell)) => farewell.renewed(call.since, answer),
-            (Life::Held, None) if call.abandoned => {
-                self.seat.iter_mut().for_each(|seat| seat.renewed_late(answer.clone(), call.since, m));
-            }
-            (Life::Held, None) => self.take_renewal(answer, call.since, m),
-            _ => {}
-        }
-    }
-
-    fn take_renewal(&mut self, answer: RenewalAnswer, since: Duration, m: &mut Moment<'_>) {
+    pub(crate) fn take_renewal(&mut self, answer: RenewalAnswer, since: Duration, m: &mut Moment<'_>) {
         let Some(seat) = &mut self.seat else { return };
         let Some((end, until_ms)) = seat.renewed(answer, since, m) else { return };
         match end {
@@ -481,7 +348,7 @@ impl Order {
     fn lose(&mut self, why: Error, m: &mut Moment<'_>) {
         m.notices.warn(format!("{why}"));
         // Its renewal says nothing about the next lease.
-        self.abandon_source(m);
+        self.give_up_source(m);
         self.lanes.forget_renewals();
         let until_ms = self.log.0.lease_until_ms.unwrap_or(0);
         self.log.0.note_lease(until_ms, Some(why.clone()));
@@ -530,7 +397,7 @@ impl Order {
         if let Some(leaving) = &mut self.leaving {
             leaving.poll(m, is_free);
             if !leaving.is_gone() {
-                return Progress::Waits(None);
+                return Progress::Waits(leaving.due());
             }
             if let Err(error) = &leaving.result {
                 let worker_id = leaving.worker_id;
@@ -552,7 +419,7 @@ impl Order {
                         round.give_up(loss.why().clone());
                     }
                     // Without its lease, which is lost.
-                    (Some(floor), Some(seat)) => self.leaving = Some(Leaving::new(seat, floor)),
+                    (Some(floor), Some(seat)) => self.leaving = Some(Leaving::new(seat, floor, false)),
                     (Some(floor), None) => round.proceed(floor, m),
                 }
             }
@@ -567,7 +434,7 @@ impl Order {
     }
 
     /// A lease that no generator used.
-    fn release_unused(&mut self, lease: Lease, m: &Moment<'_>) {
+    pub(crate) fn release_unused(&mut self, lease: Lease, m: &Moment<'_>) {
         let from_ms = lease.from_ms;
         self.release(lease, from_ms, m);
     }
@@ -575,8 +442,10 @@ impl Order {
     fn release(&mut self, lease: Lease, until_ms: i64, m: &Moment<'_>) {
         let is_quiet = self.farewell.as_ref().is_some_and(|farewell| farewell.quietly);
         // Of servers it ends by itself.
-        if !(is_quiet && m.settings.workers.of_servers()) {
-            self.releases.push_back((lease, until_ms));
+        match &mut self.servers {
+            Some(_) if is_quiet => {}
+            Some(servers) => servers.release(&lease, until_ms, m),
+            None => self.releases.push_back((lease, until_ms)),
         }
     }
 
@@ -588,7 +457,8 @@ impl Order {
         if let (Some(mut seat), Some(first_unused)) = (self.seat.take(), first_unused) {
             // A lost lease is not released, because another process may hold it.
             farewell.keep(seat.lease.take().filter(|_| !was_lost), first_unused);
-            self.leaving = Some(Leaving::new(seat, first_unused));
+            let keeps_cache = quietly && m.settings.workers.urls().is_some();
+            self.leaving = Some(Leaving::new(seat, first_unused, keeps_cache));
         }
         self.farewell = Some(farewell);
         self.undo_round(closed(), m);
@@ -613,27 +483,35 @@ impl Order {
         self.leaving.iter_mut().for_each(|leaving| leaving.poll(m, is_free));
         let is_gone = self.round.is_none() && self.leaving.as_ref().is_none_or(Leaving::is_gone);
         let Some(farewell) = &mut self.farewell else { return Progress::Waits(None) };
+        let renews = self.lanes.renews() || self.servers.as_ref().is_some_and(ServerLeases::renews);
+        let is_dropped = self.leaving.as_ref().is_none_or(|leaving| leaving.is_dropped);
         if is_gone
-            && !self.lanes.renews()
+            && (!renews || !is_dropped)
             && let Some((lease, until_ms)) = farewell.release(&m.settings.layout)
         {
-            self.release(lease, until_ms, m);
+            // What is still cached may be used by another process: it is left to end.
+            if is_dropped {
+                self.release(lease, until_ms, m);
+            }
             return Progress::Again;
         }
+        let due = self.leaving.as_ref().and_then(Leaving::due);
         if self.life == Life::Closed {
-            return Progress::Waits(None);
+            return Progress::Waits(due);
         }
         let waits = farewell.keeps_lease() && farewell.waits_for_source;
-        let is_over = is_gone && !waits && self.releases.is_empty() && self.lanes.is_free(Lane::Beside);
-        if !is_over && m.boot < farewell.until {
-            return Progress::Waits(Some(farewell.until));
+        let releases = !self.releases.is_empty()
+            || !self.lanes.is_free(Lane::Beside)
+            || self.servers.as_ref().is_some_and(ServerLeases::releases);
+        if (!is_gone || waits || releases) && m.boot < farewell.until {
+            return Progress::Waits(due.into_iter().chain([farewell.until]).min());
         }
         let keeps_lease = farewell.keeps_lease();
-        self.tell_end(is_gone, keeps_lease, m);
+        self.tell_end(is_gone, keeps_lease, releases, m);
         Progress::Again
     }
 
-    fn tell_end(&mut self, is_gone: bool, keeps_lease: bool, m: &mut Moment<'_>) {
+    fn tell_end(&mut self, is_gone: bool, keeps_lease: bool, releases: bool, m: &mut Moment<'_>) {
         let worker_id = self.worker_id.unwrap_or(0);
         let result = match (&self.leaving, is_gone) {
             (Some(leaving), true) => leaving.result.clone(),
@@ -646,7 +524,7 @@ impl Order {
         };
         if keeps_lease {
             m.notices.warn(format!("worker id {worker_id} is not released: a renewal is running"));
-        } else if !self.lanes.is_free(Lane::Beside) {
+        } else if releases {
             m.notices.warn(format!("the release of worker id {worker_id} did not answer in time"));
         }
         self.life = Life::Closed;

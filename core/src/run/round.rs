@@ -6,6 +6,8 @@
 //! | `Listing` | the names of the records are known, or none are needed | `Layouts` |
 //! | `Layouts` | each record was read, and has the layout | `Asking` |
 //! | `Asking` | the source gave a worker id, or none is asked | `Given` |
+//! | `Asking` | no lease server is reachable | `Offline` |
+//! | `Offline` | there are cached leases | `Given` |
 //! | `Given` | the machine has closed the generator that lost its lease | `Searching` |
 //! | `Searching` | the search has a next step | `Peeking`, `Warning`, `Claiming`, `Pausing` |
 //! | `Pausing` | its time is over | `Searching` |
@@ -18,7 +20,9 @@
 //!
 //! The lease stays here from the source's answer until the machine takes it, whatever happens in between.
 
+use crate::http::ClaimEnd;
 use crate::run::aside::Aside;
+use crate::run::cache_read::CacheList;
 use crate::run::call_end::{Claimed, End, SourceFailure};
 use crate::run::claim_waits::{ClaimWaits, wait_line};
 use crate::run::disk_calls::{HolderCall, RecordsCall};
@@ -30,8 +34,8 @@ use crate::run::record_write::RecordWritten;
 use crate::run::settings::Workers;
 use crate::run::source_calls::{ClaimCall, PeersCall};
 use crate::{
-    ClaimAction, ClaimCandidates, ClaimSearch, Code, Error, Lease, PEERS_THRESHOLD_MS, Result, SPAN_WISH_MS,
-    peers_agree,
+    ClaimAction, ClaimCandidates, ClaimSearch, Code, Error, Lease, OfflineRefusal, PEERS_THRESHOLD_MS,
+    Result, SPAN_WISH_MS, peers_agree,
 };
 use alloc::boxed::Box;
 use alloc::format;
@@ -55,6 +59,8 @@ pub(crate) struct Round {
     /// The claims of the source so far.
     tries: usize,
     grant: Option<Grant>,
+    /// The worker ids with cached leases, and why no server is reachable.
+    offline: Option<(Vec<u32>, Error)>,
     search: Option<ClaimSearch>,
     /// When the search began.
     searched: Aside<Duration>,
@@ -80,6 +86,8 @@ enum Stage {
     /// The records that were not read yet.
     Layouts(Vec<u32>),
     Asking,
+    /// Until when the cached leases are listed, because no server is reachable.
+    Offline(Error, Duration),
     Given,
     Searching,
     Pausing(Duration),
@@ -116,6 +124,7 @@ impl Round {
             begun: m.boot,
             tries: 0,
             grant: None,
+            offline: None,
             search: None,
             searched: Aside(m.boot),
             waits: Aside::default(),
@@ -140,7 +149,7 @@ impl Round {
         let patience = m.patience(inherited, self.longest.is_some());
         match self.candidates(m) {
             Ok(candidates) => {
-                let (name, wait_ms) = (&m.settings.name, m.settings.no_record_wait_ms);
+                let (name, wait_ms) = (&m.settings.name, m.place.no_record_wait_ms);
                 self.search = Some(ClaimSearch::new(name, candidates, &patience, wait_ms, m.boot));
                 (self.searched, self.stage) = (Aside(m.boot), Stage::Searching);
                 // After a loss, its schedule judges the whole round.
@@ -151,6 +160,9 @@ impl Round {
     }
 
     fn candidates(&self, m: &Moment<'_>) -> Result<ClaimCandidates> {
+        if let Some((ids, why)) = &self.offline {
+            return Ok(ClaimCandidates::Cached { worker_ids: ids.clone(), why: why.clone() });
+        }
         match (&m.settings.workers, &self.grant) {
             (Workers::Within { first, last }, _) if first == last => Ok(ClaimCandidates::One(*first)),
             (Workers::Within { first, last }, _) => {
@@ -201,6 +213,8 @@ impl Round {
                 Stage::Asking if !m.settings.workers.of_source() => self.stage = Stage::Given,
                 Stage::Given => return RoundEnd::Given,
                 Stage::Searching => self.search(m),
+                Stage::Offline(_, until) if m.boot >= *until => self.listed(Vec::new()),
+                Stage::Offline(_, until) => return RoundEnd::None(Some(*until)),
                 Stage::Pausing(until) if m.boot >= *until => self.stage = Stage::Searching,
                 Stage::Pausing(until) => return RoundEnd::None(Some(*until).min(self.due())),
                 Stage::Peeking(_) if !m.settings.persist => self.peeked(None, m),
@@ -263,7 +277,8 @@ impl Round {
             ClaimAction::Peek(worker_id) => self.stage = Stage::Peeking(worker_id),
             ClaimAction::Claim { worker_id, names_holder } => {
                 let lease = self.grant.as_ref().and_then(|grant| grant.lease.clone());
-                let claim = IdClaim::new(worker_id, names_holder, self.floor, self.longest, lease);
+                let offline = self.offline.as_ref().map(|(_, why)| why.clone());
+                let claim = IdClaim::new(worker_id, names_holder, self.floor, self.longest, lease, offline);
                 self.stage = Stage::Claiming(Box::new(claim));
             }
             ClaimAction::Warn(text) => m.notices.warn(text),
@@ -291,7 +306,7 @@ impl Round {
                 *before_ms = m.now_ms;
                 Some(Call::PeerTimes(PeersCall(())))
             }
-            (Stage::Asking, Lane::Source) => {
+            (Stage::Asking, Lane::Source) if m.settings.workers.urls().is_none() => {
                 self.tries += 1;
                 let (previous, now_ms) = (self.previous, m.now_ms);
                 let until_ms = now_ms.saturating_add(SPAN_WISH_MS);
@@ -308,7 +323,10 @@ impl Round {
             (Stage::Warning(worker_id), Lane::Disk) => {
                 Some(Call::Holder(HolderCall { name, worker_id: *worker_id }))
             }
-            (Stage::Claiming(claim), Lane::Disk) => claim.next_call(m),
+            (Stage::Claiming(claim), lane) => claim.next_call(lane, m),
+            (Stage::Offline(..), Lane::Cache) => {
+                Some(Call::ListLeaseCaches(CacheList::new(m.cache_seeker())))
+            }
             _ => None,
         }
     }
@@ -357,6 +375,7 @@ impl Round {
                     Err(error) => Stage::Undoing(error),
                 };
             }
+            (End::CachesListed(listed), Stage::Offline(..)) => self.listed(listed.into_worker_ids()),
             (End::Recorded(worker_ids), Stage::Listing) => self.stage = Stage::Layouts(worker_ids),
             (End::Peeked(peeked), Stage::Layouts(left)) => match peeked.into_result() {
                 // Before an id is taken: whichever it were, it would stand beside such a record.
@@ -394,6 +413,47 @@ impl Round {
             }
             _ => {}
         }
+    }
+
+    /// Whether it wants a claim of lease servers to begin.
+    pub(crate) fn asks_servers(&self) -> bool {
+        matches!(self.stage, Stage::Asking)
+    }
+
+    /// The claim of lease servers is under way.
+    pub(crate) fn asked_servers(&mut self) {
+        self.tries += 1;
+    }
+
+    /// The claim of lease servers ended. It was asked for at `since`.
+    pub(crate) fn claimed_of_servers(&mut self, end: ClaimEnd, since: Duration, m: &mut Moment<'_>) {
+        self.tell_of_wait(since, "the source of worker ids", m);
+        let opens = self.number == 0;
+        match end.lease {
+            Ok(lease) => self.claimed(Ok(Claimed::Lease(lease, Duration::ZERO)), end.asked, m),
+            Err(why) if opens && why.code() == Code::WorkerLost && end.is_unreachable => {
+                self.stage = match m.settings.persist {
+                    true => Stage::Offline(why, m.boot.saturating_add(m.disk_bound())),
+                    false => Stage::Undoing(OfflineRefusal::NotPersisted.error(&why)),
+                };
+            }
+            // The name of the code speaks of a loss.
+            Err(error) if opens && matches!(error.code(), Code::WorkerLost | Code::SourceInvalid) => {
+                self.stage = Stage::Undoing(error.context("no worker id could be claimed"));
+            }
+            Err(error) => self.stage = Stage::Undoing(error),
+        }
+    }
+
+    /// The worker ids whose cached leases seem usable.
+    fn listed(&mut self, worker_ids: Vec<u32>) {
+        let Stage::Offline(why, _) = &self.stage else { return };
+        let why = why.clone();
+        self.stage = match worker_ids.is_empty() {
+            true => Stage::Undoing(OfflineRefusal::NoneHeld.error(&why)),
+            false => Stage::Given,
+        };
+        self.offline = Some((worker_ids, why));
     }
 
     fn claimed(&mut self, claimed: Result<Claimed>, since: Duration, m: &mut Moment<'_>) {
@@ -444,7 +504,7 @@ impl Round {
 
 /// Whether a worker id that servers leased is held on this host: [`Lease::is_held_here`].
 fn is_held_here(lease: &Lease, error: &Error, m: &Moment<'_>) -> bool {
-    m.settings.workers.of_servers() && lease.is_held_here(error, &m.settings.layout, &m.rules(), m.now_ms)
+    m.settings.workers.urls().is_some() && lease.is_held_here(error, &m.settings.layout, &m.rules(), m.now_ms)
 }
 
 /// Compares the clock with those of peers. Errors: `clock_backwards`; `invalid_argument` if the callback gave it. Any

@@ -8,6 +8,8 @@
 //! | being written | failed | granted: the one before; it rests, but for the next caller |
 //! | granted, and used up | the lease ends here | short: callers wait for the source |
 
+use crate::run::cache_file::LeaseCache;
+use crate::run::cache_write::CacheWritten;
 use crate::run::flake::Flake;
 use crate::run::id_claim::{Won, without_lease};
 use crate::run::lanes::Call;
@@ -20,6 +22,7 @@ use crate::{
     SpanExtension,
 };
 use alloc::boxed::Box;
+use alloc::format;
 use core::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +31,10 @@ pub(crate) struct Seat {
     pub(crate) file: RecordFile,
     pub(crate) locks: Locks,
     pub(crate) lease: Option<HeldLease>,
+    /// The cache of its lease.
+    pub(crate) cache: Option<LeaseCache>,
+    /// Whether the lease has changed since it was cached.
+    is_uncached: bool,
     extension: SpanExtension,
     /// The first span, until the first caller needs it.
     first: Option<Span>,
@@ -64,13 +71,16 @@ enum SpanStep {
 }
 
 impl Seat {
-    pub(crate) fn new(won: Won, m: &Moment<'_>) -> Seat {
+    pub(crate) fn new(won: Won, m: &mut Moment<'_>) -> Seat {
         let Won { file, locks, first, lease, .. } = won;
+        let cache = lease.as_ref().and_then(|_| cache_of(&file, m));
         Seat {
             worker_id: file.record().worker_id,
             file,
             locks,
             lease,
+            is_uncached: cache.is_some(),
+            cache,
             extension: SpanExtension::new(m.boot),
             first: Some(first),
             started: false,
@@ -192,7 +202,7 @@ impl Seat {
         let held = self.lease.as_mut()?;
         let end = held.call_ended(answer, &m.settings.layout, since, m.boot, m.now_ms);
         if end == RenewalEnd::Kept {
-            self.renewed_at = Some(since);
+            (self.renewed_at, self.is_uncached) = (Some(since), self.cache.is_some());
         }
         Some((end, held.lease().until_ms))
     }
@@ -204,6 +214,27 @@ impl Seat {
             && held.call_ended_late(renewal, &m.settings.layout, m.now_ms)
         {
             self.renewed_at = Some(since);
+        }
+    }
+
+    /// The call that caches the lease, on the lane of the cache, which is free.
+    pub(crate) fn cache_call(&mut self, m: &Moment<'_>) -> Option<Call> {
+        if !core::mem::take(&mut self.is_uncached) {
+            return None;
+        }
+        let held = self.lease.as_ref()?;
+        let write = self.cache.as_ref()?.write(held.lease(), held.ends()?, &m.place.writer.boot)?;
+        Some(Call::WriteLeaseCache(Box::new(write)))
+    }
+
+    /// The lease was cached, or not.
+    pub(crate) fn cached(&mut self, end: CacheWritten, m: &mut Moment<'_>) {
+        let Some(cache) = &mut self.cache else { return };
+        match cache.written(end) {
+            Ok(warning) => warning.into_iter().for_each(|warning| m.notices.warn(warning)),
+            Err(error) => {
+                m.notices.warn(format!("the lease of worker id {} is not cached: {error}", self.worker_id));
+            }
         }
     }
 
@@ -231,4 +262,12 @@ impl Seat {
         });
         span_due.into_iter().chain(lease_due).min()
     }
+}
+
+/// The cache of the lease; `None` where leases are not cached: without servers, and without records.
+fn cache_of(file: &RecordFile, m: &mut Moment<'_>) -> Option<LeaseCache> {
+    let urls = m.settings.workers.urls().filter(|_| m.settings.persist)?;
+    let record = file.record();
+    let cache = LeaseCache::new(&m.settings.name, record.worker_id, urls, record.owner);
+    cache.map_err(|text| m.notices.warn(text)).ok()
 }

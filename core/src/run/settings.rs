@@ -1,10 +1,10 @@
-//! The settings of a run, all checked, and what it is told of its place.
+//! The settings of a run, all checked.
 
-use crate::call::FileAdvice;
-use crate::format::state::Writer;
-use crate::{ClockFilter, Error, Layout, Rules};
+use crate::http::HttpServers;
+use crate::{Error, Layout, Rules, unusable_lease};
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 /// The settings of a run. They do not change while it lives.
@@ -24,14 +24,14 @@ pub struct RunSettings {
     pub locks_host: bool,
     /// The first tick above the user's `start_after`; 0 without one.
     pub start_after: u64,
-    /// How long a start without a record issues nothing, in milliseconds; 0 is off.
-    pub no_record_wait_ms: i64,
     /// `timeout_ms`.
     pub timeout: Duration,
     /// Whether it is opened by its first id.
     pub lazy: bool,
     /// Whether the clocks of peers are asked for before each claim.
     pub peer_times: bool,
+    /// Whether a write of a record ends on the event loop of the thread that asks for ids.
+    pub disk_needs_loop: bool,
 }
 
 /// Which worker ids a run may take.
@@ -49,6 +49,13 @@ pub enum Workers {
         /// Whether worker ids come with leases, which are renewed and released.
         leases: bool,
     },
+    /// What lease servers give.
+    Servers {
+        /// The servers.
+        servers: Arc<HttpServers>,
+        /// Their URLs as the user wrote them.
+        urls: Vec<String>,
+    },
 }
 
 impl Workers {
@@ -57,14 +64,20 @@ impl Workers {
         !matches!(self, Workers::Within { .. })
     }
 
-    /// Whether servers lease the ids.
-    pub(crate) fn of_servers(&self) -> bool {
-        false
+    /// The URLs of the servers that lease the ids; `None` for another source.
+    pub(crate) fn urls(&self) -> Option<&[String]> {
+        match self {
+            Workers::Servers { urls, .. } => Some(urls),
+            Workers::Within { .. } | Workers::Callback { .. } => None,
+        }
     }
 
     /// The error for a lease that cannot be used.
     pub(crate) fn unusable(&self, error: Error) -> Error {
-        error
+        match self.urls() {
+            Some(urls) => unusable_lease(error, urls),
+            None => error,
+        }
     }
 
     /// Whether ids come with leases, whose spans stay valid after this machine fails.
@@ -72,27 +85,7 @@ impl Workers {
         match self {
             Workers::Within { .. } => false,
             Workers::Callback { leases } => *leases,
+            Workers::Servers { .. } => true,
         }
     }
-}
-
-/// What the host tells of its place.
-#[derive(Clone, Debug)]
-pub struct RunPlace {
-    /// The filter of the process's clock. All runs of a process, and those of its forked children, share one.
-    pub clock: Arc<ClockFilter>,
-    /// This process and this start of the machine, for records.
-    pub writer: Writer,
-    /// The directory of the records, for messages; empty if none are kept.
-    pub directory: String,
-    /// What a user can do about files that cannot be used.
-    pub advice: FileAdvice,
-    /// Whether the records may be lost at the next start of the machine: then ids never run ahead of the clock.
-    pub forgets: bool,
-    /// Whether another directory, container or host may have used the same worker id.
-    pub moves: bool,
-    /// Whether a write of a record ends on the event loop of the thread that asks for ids.
-    pub disk_needs_loop: bool,
-    /// The worker id of the process from which this one was forked, if it had one.
-    pub inherited: Option<u32>,
 }

@@ -4,8 +4,8 @@
 //! event, and at [`WorkerRun::next_time`], it pulls calls and notices until there are none. Needs and queries:
 //! [`WorkerRun::want`], [`WorkerRun::give_up`], [`WorkerRun::answer`]. What follows what is in [`Order`].
 
-use crate::Snowflake;
 use crate::call::{CallId, Clocks};
+use crate::place::Place;
 use crate::run::aside::Aside;
 use crate::run::call_end::CallEnd;
 use crate::run::callers::{Answered, Need, Ticket};
@@ -13,8 +13,9 @@ use crate::run::lanes::{Call, Lane};
 use crate::run::moment::Moment;
 use crate::run::notices::{Notice, Notices};
 use crate::run::order::{Order, RunState};
-use crate::run::settings::{RunPlace, RunSettings};
+use crate::run::settings::RunSettings;
 use crate::run::waiting::Answer;
+use crate::{LeaseClaim, Snowflake};
 use alloc::sync::Arc;
 use core::mem::take;
 use core::time::Duration;
@@ -23,7 +24,7 @@ use core::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WorkerRun {
     settings: Arc<RunSettings>,
-    place: Aside<Arc<RunPlace>>,
+    place: Aside<Arc<Place>>,
     order: Order,
     notices: Aside<Notices>,
     /// When to poll again.
@@ -31,10 +32,18 @@ pub struct WorkerRun {
 }
 
 impl WorkerRun {
-    /// A run that nobody has opened. `seed` is for jitter alone.
-    pub fn new(settings: RunSettings, place: RunPlace, seed: u64) -> WorkerRun {
+    /// A run that nobody has opened. `seed` is for jitter alone. `unanswered`: what [`WorkerRun::unanswered`] of the last
+    /// run of the same name and servers returned.
+    pub fn new(settings: RunSettings, place: Place, seed: u64, unanswered: Option<LeaseClaim>) -> WorkerRun {
+        let order = Order::new(&settings, seed, unanswered);
         let (settings, place) = (Arc::new(settings), Aside(Arc::new(place)));
-        WorkerRun { settings, place, order: Order::new(seed), notices: Aside::default(), due: Aside(None) }
+        WorkerRun { settings, place, order, notices: Aside::default(), due: Aside(None) }
+    }
+
+    /// The claim that no lease server has answered: the next run of the same name and servers sends it as it was, and
+    /// takes no second worker id.
+    pub fn unanswered(&self) -> Option<&LeaseClaim> {
+        self.order.unanswered()
     }
 
     /// A caller needs something. Its answer comes with [`Notice::Wake`], or at once; then nothing is kept of it. A caller
@@ -50,7 +59,7 @@ impl WorkerRun {
 
     /// The answer to a need.
     pub fn answer(&self, ticket: Ticket) -> Answer {
-        self.order.answer(ticket, &self.settings, &self.place.0)
+        self.order.answer(ticket, &self.settings)
     }
 
     /// Which tickets are answered, for atomics that waiting threads read.

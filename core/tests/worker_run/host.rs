@@ -3,10 +3,11 @@
 use crate::common::{NOW_MS, PLAIN};
 use leafid_core::call::{CallId, Clocks, FileAdvice, Level};
 use leafid_core::format::state::Writer;
+use leafid_core::place::Place;
 use leafid_core::run::{
-    Answer, Call, CallEnd, Holder, Need, Notice, RunPlace, RunSettings, Ticket, WorkerRun, Workers,
+    Answer, Call, CallEnd, Holder, Need, Notice, RunSettings, Ticket, WorkerRun, Workers,
 };
-use leafid_core::{ClockFilter, Layout, Result};
+use leafid_core::{ClockFilter, Layout, LeaseClaim, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,10 +24,10 @@ pub(super) fn settings(workers: Workers) -> RunSettings {
         persist: true,
         locks_host: true,
         start_after: 0,
-        no_record_wait_ms: 0,
         timeout: Duration::from_secs(2),
         lazy: false,
         peer_times: false,
+        disk_needs_loop: false,
     }
 }
 
@@ -56,19 +57,24 @@ pub(super) struct Host {
 
 impl Host {
     pub(super) fn new(settings: RunSettings) -> Host {
+        Host::of(settings, None)
+    }
+
+    pub(super) fn of(settings: RunSettings, unanswered: Option<LeaseClaim>) -> Host {
         let writer = Writer { pid: 42, host: "here".into(), boot: "boot".into(), ..Writer::default() };
-        let place = RunPlace {
+        let place = Place {
             clock: Arc::new(ClockFilter::new()),
             writer,
             directory: "/state/orders".into(),
             advice: FileAdvice::StateDir,
             forgets: false,
             moves: false,
-            disk_needs_loop: false,
+            no_record_wait_ms: 0,
             inherited: None,
+            machine_start: None,
         };
         Host {
-            run: WorkerRun::new(settings, place, SEED),
+            run: WorkerRun::new(settings, place, SEED, unanswered),
             disk: Disk::default(),
             clocks: Clocks { wall_ms: NOW_MS, boot: Duration::from_secs(1_000) },
             calls: Vec::new(),
@@ -184,6 +190,7 @@ impl Host {
             Call::Claim(call) => call.end(Ok(None)),
             Call::Renew(call) => call.end(Ok(None)),
             Call::Release(call) => call.end(Ok(())),
+            other => panic!("the test carries this out: {other:?}"),
         }
     }
 

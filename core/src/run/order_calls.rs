@@ -1,0 +1,289 @@
+//! The calls of a run: which one is next on each lane, and where its end goes.
+//!
+//! | Lane | The next call, if the lane is free |
+//! | --- | --- |
+//! | `Beside` | a release |
+//! | `Disk` | the end of a sealed generator, the claim, the span, a look at other names |
+//! | `Source` | the claim, the renewal |
+//! | `Cache` | the drop of a cached lease, the claim, the cache of a lease |
+
+use crate::call::CallId;
+use crate::http::{HttpEnd, HttpResult, LateEnd};
+use crate::options::deployment;
+use crate::run::call_end::End;
+use crate::run::disk_calls::HolderCall;
+use crate::run::lanes::{Asked, Call, Lane, UnderWay};
+use crate::run::moment::Moment;
+use crate::run::notices::Notice;
+use crate::run::order::{Life, Order};
+use crate::run::record_write::RecordWritten;
+use crate::run::round::Round;
+use crate::run::server_leases::ServerStep;
+use crate::run::source_calls::{ReleaseCall, RenewCall};
+use crate::{Code, Error, RenewalAnswer};
+use alloc::format;
+use core::time::Duration;
+
+/// A call, what it is for, and how long it may take.
+type Chosen = (Lane, Asked, Call, Option<Duration>);
+
+impl Order {
+    /// The next call.
+    pub(crate) fn next_call(&mut self, m: &mut Moment<'_>) -> Option<(CallId, Lane, Call)> {
+        if let Some((at, call)) = self.servers.as_mut().and_then(|servers| servers.next_release(m)) {
+            let id = self.lanes.begin((Lane::Beside, Asked::Release), m.boot, None);
+            self.servers.iter_mut().for_each(|servers| servers.release_sent(at, id));
+            return Some((id, Lane::Beside, Call::Http(call)));
+        }
+        let (lane, asked, call, within) = self.choose(m)?;
+        let id = self.lanes.begin((lane, asked), m.boot, within);
+        Some((id, lane, call))
+    }
+
+    fn choose(&mut self, m: &mut Moment<'_>) -> Option<Chosen> {
+        if let Some((lease, until_ms)) = self.releases.pop_front() {
+            let call = Call::Release(ReleaseCall { lease, until_ms });
+            return Some((Lane::Beside, Asked::Release, call, None));
+        }
+        if self.lanes.is_free(Lane::Disk)
+            && let Some((asked, call)) = self.disk_call(m)
+        {
+            return Some((Lane::Disk, asked, call, None));
+        }
+        if self.lanes.is_free(Lane::Cache)
+            && let Some((asked, call)) = self.cache_call(m)
+        {
+            return Some((Lane::Cache, asked, call, None));
+        }
+        if !self.lanes.is_free(Lane::Source) {
+            return None;
+        }
+        if let Some(round) = &mut self.round
+            && let Some(call) = round.next_call(Lane::Source, m)
+        {
+            let asked = if matches!(call, Call::Claim(_)) { Asked::Claim } else { Asked::PeerTimes };
+            return Some((Lane::Source, asked, call, round.call_time(m)));
+        }
+        if self.servers.is_some() {
+            return self.server_call(m);
+        }
+        let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
+        let request = seat.next_renewal(self.callers.waits_for_span(), m)?;
+        let call = Call::Renew(RenewCall(request));
+        Some((Lane::Source, Asked::Renew, call, Some(m.call_bound())))
+    }
+
+    fn disk_call(&mut self, m: &mut Moment<'_>) -> Option<(Asked, Call)> {
+        let of_kind = |call: Call, other| match &call {
+            Call::WriteRecord(_) => (Asked::WriteRecord, call),
+            Call::CloseRecord(_) | Call::UnlockHost(_) => (Asked::Unlock, call),
+            _ => (other, call),
+        };
+        if let Some(call) = self.leaving.as_mut().and_then(|leaving| leaving.next_call(m)) {
+            return Some(of_kind(call, Asked::Unlock));
+        }
+        if let Some(call) = self.round.as_mut().and_then(|round| round.next_call(Lane::Disk, m)) {
+            return Some(of_kind(call, Asked::OfRound));
+        }
+        let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
+        let flake = self.generator.as_ref()?;
+        if let Some(call) = seat.next_write(flake, self.callers.waits_for_span(), m) {
+            return Some((Asked::WriteRecord, call));
+        }
+        let (name, worker_id) = (m.settings.name.clone(), seat.worker_id);
+        self.asks_names.then_some((Asked::Names, Call::Holder(HolderCall { name, worker_id })))
+    }
+
+    fn cache_call(&mut self, m: &mut Moment<'_>) -> Option<(Asked, Call)> {
+        if let Some(call) = self.leaving.as_ref().and_then(|leaving| leaving.drop_call()) {
+            return Some((Asked::DropCache, call));
+        }
+        if let Some(call) = self.round.as_mut().and_then(|round| round.next_call(Lane::Cache, m)) {
+            return Some((Asked::OfRound, call));
+        }
+        let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
+        Some((Asked::WriteCache, seat.cache_call(m)?))
+    }
+
+    /// The next request to lease servers: of the exchange that is under way, or of one that begins now.
+    fn server_call(&mut self, m: &mut Moment<'_>) -> Option<Chosen> {
+        let servers = self.servers.as_mut()?;
+        if servers.is_idle() {
+            let round = self.round.as_mut().filter(|round| round.asks_servers());
+            let seat = self.seat.as_mut().filter(|_| self.life == Life::Held);
+            if let Some(round) = round {
+                round.asked_servers();
+                servers.claim(round.call_time(m), m);
+            } else if let Some(request) =
+                seat.and_then(|seat| seat.next_renewal(self.callers.waits_for_span(), m))
+            {
+                servers.renew(&request, m);
+            }
+        }
+        let asked = if servers.renews() { Asked::Renew } else { Asked::Claim };
+        match servers.poll(m.boot) {
+            ServerStep::Nothing => None,
+            ServerStep::Send(call) => Some((Lane::Source, asked, Call::Http(call), None)),
+            ServerStep::Done(result, since) => {
+                self.served(result, since, m);
+                None
+            }
+        }
+    }
+
+    /// An exchange with lease servers is over.
+    fn served(&mut self, result: HttpResult, since: Duration, m: &mut Moment<'_>) {
+        match (result, &mut self.farewell) {
+            (HttpResult::Claimed(end), _) => {
+                self.round.iter_mut().for_each(|round| round.claimed_of_servers(end.clone(), since, m));
+            }
+            (HttpResult::Renewed(answer), Some(farewell)) => farewell.renewed(since, answer),
+            (HttpResult::Renewed(answer), None) if self.life == Life::Held => {
+                self.take_renewal(answer, since, m);
+            }
+            _ => {}
+        }
+    }
+
+    /// A call ended. One that ended before has no effect.
+    pub(crate) fn ended(&mut self, id: CallId, end: End, m: &mut Moment<'_>) {
+        if matches!(end, End::NeedsLoop) {
+            return self.needs_loop(id, m);
+        }
+        let Some(call) = self.lanes.end(id) else { return };
+        match (call.asked, end) {
+            (Asked::Release, End::Http(end)) => {
+                self.servers.iter_mut().for_each(|servers| servers.release_ended(id, (*end).clone(), m));
+            }
+            (Asked::Release, End::Released(worker_id, Err(text))) => m.tell_unreleased(worker_id, text),
+            (Asked::Release, _) => {}
+            (_, End::Http(end)) if call.abandoned => self.served_late(*end, &call, m),
+            (_, End::Http(end)) => {
+                let step = self.servers.as_mut().map(|servers| servers.ended(*end, m.boot));
+                if let Some(ServerStep::Done(result, since)) = step {
+                    self.served(result, since, m);
+                }
+            }
+            (Asked::Renew, End::Renewed(answer)) => self.renewed(answer, &call, m),
+            (Asked::Renew, _) => self.renewed(RenewalAnswer::Failed(of_another_kind()), &call, m),
+            // Nobody waits for it any more.
+            (Asked::PeerTimes | Asked::Claim, end) if call.abandoned => {
+                Round::late_lease(end).into_iter().for_each(|lease| self.release_unused(lease, m));
+            }
+            (Asked::WriteRecord, End::Written(written)) => self.written(*written, m),
+            (Asked::Unlock, end) => match (&mut self.leaving, &mut self.round) {
+                (Some(leaving), _) => leaving.ended(end),
+                (None, Some(round)) => round.ended(end, call.since, m),
+                (None, None) => {}
+            },
+            (Asked::Names, End::Holder(holder)) => {
+                self.asks_names = false;
+                let (name, worker_id) = (&m.settings.name, self.worker_id.unwrap_or(0));
+                let warning = deployment::other_names_warning(name, worker_id, holder.names);
+                warning.into_iter().for_each(|warning| m.notices.warn(warning));
+            }
+            (Asked::WriteCache, End::CacheWritten(end)) => match (&mut self.leaving, &mut self.seat) {
+                (Some(leaving), _) => leaving.cached(*end),
+                (None, Some(seat)) => seat.cached(*end, m),
+                (None, None) => {}
+            },
+            (Asked::DropCache, End::CacheDropped(end)) => {
+                self.leaving.iter_mut().for_each(|leaving| leaving.dropped(end.clone(), m));
+            }
+            (_, end) => {
+                self.round.iter_mut().for_each(|round| round.ended(end.clone(), call.since, m));
+            }
+        }
+    }
+
+    /// A request to a lease server ended after it was abandoned.
+    fn served_late(&mut self, end: HttpEnd, call: &UnderWay, m: &mut Moment<'_>) {
+        match end.late() {
+            LateEnd::Lease(lease) => self.release_unused(lease, m),
+            LateEnd::Renewal(answer) if call.asked == Asked::Renew => self.renewed(answer, call, m),
+            LateEnd::Unanswered(claim) => {
+                self.servers.iter_mut().for_each(|servers| servers.unanswered_late(claim.clone()));
+            }
+            LateEnd::Renewal(_) | LateEnd::Nothing => {}
+        }
+    }
+
+    /// A write of a record ended: of the end of a sealed generator, of a span, or of the first one.
+    fn written(&mut self, end: RecordWritten, m: &mut Moment<'_>) {
+        match (&mut self.leaving, &mut self.seat, &mut self.round, &self.generator) {
+            (Some(leaving), ..) => leaving.written(end),
+            (None, Some(seat), _, Some(flake)) => {
+                let end = seat.write_ended(end, flake, m);
+                self.tell_span(end, m);
+            }
+            (None, None, Some(round), _) => round.written(end, m),
+            _ => {}
+        }
+    }
+
+    /// A renewal ended. One that was abandoned tells of a newer token, but nothing else.
+    fn renewed(&mut self, answer: RenewalAnswer, call: &UnderWay, m: &mut Moment<'_>) {
+        match (&self.life, &mut self.farewell) {
+            (_, Some(farewell)) => farewell.renewed(call.since, answer),
+            (Life::Held, None) if call.abandoned => {
+                self.seat.iter_mut().for_each(|seat| seat.renewed_late(answer.clone(), call.since, m));
+            }
+            (Life::Held, None) => self.take_renewal(answer, call.since, m),
+            _ => {}
+        }
+    }
+
+    fn abandon_source(&mut self, m: &mut Moment<'_>) {
+        self.lanes.abandon(Lane::Source).into_iter().for_each(|id| m.notices.push(Notice::Abandon(id)));
+    }
+
+    /// Nobody wants what the source is asked for any more.
+    pub(crate) fn give_up_source(&mut self, m: &mut Moment<'_>) {
+        self.abandon_source(m);
+        self.servers.iter_mut().for_each(|servers| servers.give_up());
+    }
+
+    /// Calls of the source that take too long: what waits for them goes on without them.
+    pub(crate) fn abandon_overdue(&mut self, m: &mut Moment<'_>) {
+        if let Some(servers) = &mut self.servers {
+            servers.overdue_releases(m);
+            if let ServerStep::Done(result, since) = servers.overdue(m.boot) {
+                self.abandon_source(m);
+                self.served(result, since, m);
+            }
+        }
+        let Some(call) = self.lanes.on(Lane::Source).filter(|call| call.is_overdue(m.boot)) else { return };
+        let (asked, since) = (call.asked, call.since);
+        self.abandon_source(m);
+        if asked != Asked::Renew {
+            self.round.iter_mut().for_each(|round| round.late(m));
+            return;
+        }
+        let waited = m.boot.saturating_sub(since).as_millis();
+        let message = format!("the renewal of the lease failed: no answer within {waited} ms");
+        let answer = RenewalAnswer::Failed(Error::new(Code::WorkerLost, message));
+        if self.life == Life::Held {
+            self.take_renewal(answer, since, m);
+        }
+    }
+
+    /// A call of user code needs the event loop. Callers that return to it wait; others do not.
+    fn needs_loop(&mut self, id: CallId, m: &mut Moment<'_>) {
+        let Some(call) = self.lanes.find(id).filter(|call| !call.abandoned) else { return };
+        let what = match call.asked {
+            Asked::PeerTimes => "peerTimes",
+            Asked::Claim => "claim",
+            _ => return,
+        };
+        if self.life == Life::Claiming && !self.callers.loops() {
+            let message = format!(
+                "{what} returned a promise, but a constructor cannot wait: use await Snowflake.open(options), or lazy: true"
+            );
+            self.undo_round(Error::new(Code::WouldBlock, message), m);
+        }
+    }
+}
+
+fn of_another_kind() -> Error {
+    Error::new(Code::Internal, "a call ended as one of another kind; report this")
+}
