@@ -3,6 +3,7 @@
 
 mod agenda;
 mod callers;
+pub mod counter_update;
 mod fetch_texts;
 mod fetches;
 mod mark_calls;

@@ -49,13 +49,23 @@ struct CacheFile {
     tells_copies: bool,
     /// The kernel's time of a write minus the clock, for each of the next writes; then 0.
     lags: Vec<i64>,
+    /// The time that passes with each write.
+    write_ms: i64,
     writes: usize,
 }
 
 impl CacheFile {
     fn new() -> CacheFile {
         let facts = FileFacts { id: (1, 2), changed_ms: 0, now_ms: NOW_MS };
-        CacheFile { bytes: None, facts, others_bits: 0, tells_copies: true, lags: Vec::new(), writes: 0 }
+        CacheFile {
+            bytes: None,
+            facts,
+            others_bits: 0,
+            tells_copies: true,
+            lags: Vec::new(),
+            write_ms: 0,
+            writes: 0,
+        }
     }
 
     fn write(&mut self, mut write: CacheWrite) -> CacheWritten {
@@ -83,6 +93,7 @@ impl CacheFile {
         file[offset..offset + SLOT_BYTES].copy_from_slice(&bytes[..]);
         let lag = if self.lags.is_empty() { 0 } else { self.lags.remove(0) };
         self.facts.changed_ms = self.facts.now_ms + lag;
+        self.facts.now_ms += self.write_ms;
         self.writes += 1;
         true
     }
@@ -172,7 +183,7 @@ fn it_is_written_until_the_clocks_of_the_write_agree() {
         (vec![50; 4], 5, true),
         (vec![50; 5], 5, false),
     ] {
-        let mut file = CacheFile { lags: lags.clone(), ..CacheFile::new() };
+        let mut file = CacheFile { lags: lags.clone(), write_ms: 20, ..CacheFile::new() };
         assert_eq!(file.store(&mut cache()), Ok(None));
         assert_eq!((file.writes, file.is_held()), (writes, held), "{lags:?}");
     }

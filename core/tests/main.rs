@@ -12,6 +12,7 @@ mod cached_lease;
 mod claim_errors;
 mod claim_search;
 mod clock_backwards;
+mod counter_updates;
 mod crash_loop;
 mod earlier_files;
 mod end_of_time;

@@ -183,16 +183,18 @@ fn without_a_store_the_process_remembers() {
     }
 }
 
+fn accept_of_key(key: &MarkKey) -> MarkUpdate {
+    let segments = vec![segment(1, 2)];
+    MarkUpdate::accept(ID, key.clone(), FileAdvice::StateDir, IdOrder::Ascending, 0, segments)
+}
+
 #[test]
 fn the_tags_of_a_day_are_listed_and_the_latest_is_the_first() {
     let of = |tag: &str, fetched_ms| {
         let key = MarkKey { tag: tag.into(), ..key() };
         let mut file = MarkFile::new();
         file.facts.now_ms = fetched_ms;
-        let segments = vec![segment(1, 2)];
-        let update =
-            MarkUpdate::accept(ID, key.clone(), FileAdvice::StateDir, IdOrder::Ascending, 0, segments);
-        file.update(update).into_segments().unwrap();
+        file.update(accept_of_key(&key)).into_segments().unwrap();
         (key.file_name(), file.bytes.unwrap())
     };
     let mut list = MarkList::new(ID, key().source, FileAdvice::StateDir);
@@ -210,6 +212,10 @@ fn the_tags_of_a_day_are_listed_and_the_latest_is_the_first() {
     let other = MarkKey { source: "range:http://b".into(), tag: "c".into() };
     files.push((other.file_name(), files[0].1.clone()));
     files.push((MarkKey { tag: "d".into(), ..key() }.file_name(), files[0].1.clone()));
+    let update = accept_of_key(&MarkKey { tag: "e".into(), ..other.clone() });
+    let mut foreign = MarkFile::new();
+    foreign.update(update).into_segments().unwrap();
+    files.push((MarkKey { tag: "e".into(), ..key() }.file_name(), foreign.bytes.unwrap()));
     for (name, bytes) in &files {
         assert!(name.starts_with(&list.prefix()) || *name == other.file_name());
         list.add(name, bytes);

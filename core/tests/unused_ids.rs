@@ -102,9 +102,13 @@ fn stored_ids_are_written_until_the_clocks_of_the_write_agree() {
     ] {
         let mut file = MarkFile::new();
         file.segments(accept(0, 1, 101)).unwrap();
-        (file.writes, file.lags) = (0, lags.clone());
+        (file.writes, file.lags, file.write_ms) = (0, lags.clone(), 20);
         file.segments(keep(&[segment(61, 101)])).unwrap();
         assert_eq!(file.writes, writes, "{lags:?}");
+        // Each went to the older slot: a torn one leaves the write before.
+        let mut numbers = file.numbers();
+        numbers.sort_unstable();
+        assert_eq!(numbers, [writes as u64 + 1, writes as u64 + 2], "{lags:?}");
         assert_eq!(file.segments(take()).unwrap().len(), usize::from(used), "{lags:?}");
         // A mark without unused ids is written once.
         (file.writes, file.lags) = (0, vec![-20; 5]);

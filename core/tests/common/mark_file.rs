@@ -51,6 +51,8 @@ pub(crate) struct MarkFile {
     pub(crate) facts: FileFacts,
     /// The kernel's time of a write minus the clock, for each of the next writes; then 0.
     pub(crate) lags: Vec<i64>,
+    /// The time that passes with each write.
+    pub(crate) write_ms: i64,
     pub(crate) writes: usize,
     pub(crate) names: usize,
 }
@@ -58,7 +60,7 @@ pub(crate) struct MarkFile {
 impl MarkFile {
     pub(crate) fn new() -> MarkFile {
         let facts = FileFacts { id: (1, 2), changed_ms: 0, now_ms: NOW_MS };
-        MarkFile { bytes: None, facts, lags: Vec::new(), writes: 0, names: 0 }
+        MarkFile { bytes: None, facts, lags: Vec::new(), write_ms: 0, writes: 0, names: 0 }
     }
 
     /// Carries out an update as a host does.
@@ -80,6 +82,7 @@ impl MarkFile {
         file[offset..offset + SLOT_BYTES].copy_from_slice(&bytes[..]);
         let lag = if self.lags.is_empty() { 0 } else { self.lags.remove(0) };
         self.facts.changed_ms = self.facts.now_ms + lag;
+        self.facts.now_ms += self.write_ms;
         self.writes += 1;
         self.names += usize::from(syncs_name);
         true
@@ -94,13 +97,18 @@ impl MarkFile {
         read.end(self.bytes.as_deref(), PATH).into_result().unwrap()
     }
 
-    pub(crate) fn newest_slot(&self) -> usize {
-        let number = |slot: usize| {
+    /// The numbers of both slots.
+    pub(crate) fn numbers(&self) -> [u64; 2] {
+        [0, 1].map(|slot: usize| {
             let bytes = &self.bytes.as_ref().unwrap()[slot * SLOT_BYTES..][..SLOT_BYTES];
             let json: serde_json::Value = serde_json::from_slice(bytes).unwrap();
             json["number"].as_u64().unwrap()
-        };
-        usize::from(number(1) > number(0))
+        })
+    }
+
+    pub(crate) fn newest_slot(&self) -> usize {
+        let [first, second] = self.numbers();
+        usize::from(second > first)
     }
 
     pub(crate) fn damage(&mut self, slot: usize) {
