@@ -2,6 +2,7 @@
 
 use crate::Code;
 use crate::secrets::shown_url;
+use crate::spelling::Named;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -77,7 +78,7 @@ impl Error {
             value.truncate(end);
             value.push('…');
         }
-        Error::new(Code::InvalidArgument, message!("{name} is {value}; allowed: {allowed}"))
+        Error::new(Code::InvalidArgument, message!("{} is {value}; allowed: {allowed}", Named(&name)))
     }
 
     /// The code.

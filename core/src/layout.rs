@@ -2,6 +2,7 @@
 
 use crate::error::message;
 use crate::quoted::Quoted;
+use crate::spelling::name::EPOCH_MS;
 use crate::{Code, Error, Result, Utc};
 use core::fmt;
 use core::str::FromStr;
@@ -133,7 +134,8 @@ impl Layout {
         let end = (1i64 << timestamp_bits).checked_mul(tick_ms).and_then(|ms| ms.checked_add(epoch_ms));
         if end.is_none_or(|end| end > LATEST_MS) {
             let end = end.map_or_else(|| message!("after 2^63"), |end| message!("at {end}"));
-            let text = message!("{timestamp_bits} of {tick_ms} ms from epoch_ms {epoch_ms}, ending {end} ms");
+            let text =
+                message!("{timestamp_bits} of {tick_ms} ms from {EPOCH_MS} {epoch_ms}, ending {end} ms");
             return Err(Error::invalid("timestamp_bits", text, "an end at or before 2^53 ms: use fewer"));
         }
         // The casts keep their values, because all of them were checked above.
@@ -267,7 +269,7 @@ impl Layout {
         let (time, epoch_ms) = (Utc(now_ms), self.epoch_ms);
         let message = message!(
             "the clock reads {now_ms} ms ({time}), before the layout's epoch, {epoch_ms} ms ({}): correct the clock, or \
-             choose an earlier epoch_ms",
+             choose an earlier {EPOCH_MS}",
             Utc(epoch_ms)
         );
         Error::new(Code::BeforeEpoch, message)

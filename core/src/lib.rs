@@ -66,6 +66,9 @@ mod segment;
 mod server;
 mod snowflake;
 mod sorted;
+// Without options a program has one spelling.
+#[cfg_attr(not(feature = "options"), allow(dead_code, unreachable_pub))]
+mod spelling;
 #[cfg(all(feature = "format", feature = "options", feature = "wire"))]
 pub mod supply;
 mod text_form;

@@ -29,6 +29,7 @@ mod table;
 mod worker_ids;
 
 pub use crate::secrets::{ENCODED, has_raw_password, shown_path, shown_url, shown_urls};
+pub use crate::spelling::{Named, Spelling};
 pub use allowed::allowed;
 pub use checks::{
     DEFAULT_TIMEOUT_MS, MOST_IDS, MOST_MS, Variable, check_n, flag, id_space, milliseconds, no_memory,

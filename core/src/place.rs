@@ -3,11 +3,12 @@
 //! A host looks up the [`PlaceFacts`] once for each opening. [`Place::check`] refuses a place in which worker ids could
 //! have two holders; [`Place::of_marks`] is for segments, which have no worker id.
 
-use crate::call::{Clocks, FileAdvice};
+use crate::call::{Clocks, FileAdvice, SharedFailure};
 use crate::format::state::Writer;
 use crate::format::unused::MachineStart;
 use crate::options::deployment::{self, FileSystem, FilesystemKind, RangePlace, Scope};
 use crate::options::{WorkerRange, check_clock};
+use crate::spelling::name::EXCLUSIVE_RANGE;
 use crate::{ClockFilter, Code, Error, LONGEST_SPAN_MS, Layout, OnExhausted, Result, Rules, Utc};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -136,7 +137,7 @@ impl Place {
             FilesAt::Directory { path, named, fs, left_root } => {
                 // A process that was not forked has just found the path.
                 if *left_root && facts.inherited.is_some() {
-                    return Err(deployment::other_root(path));
+                    return Err(SharedFailure::Chrooted.error(path, FileAdvice::StateDir));
                 }
                 forgets &= fs.kind == FilesystemKind::Ephemeral;
                 let (path, named) = (path, *named);
@@ -237,7 +238,7 @@ fn check_copies(settings: &PlaceSettings<'_>, copies: &str, other: &str) -> Resu
     let what = if workers.first == workers.last { "a number" } else { "a range" };
     let message = format!(
         "worker is {what}, and {copies} would get the same: lease the worker id (worker is then the URL of a lease \
-         server); or, if no other {other} has it, set exclusive_range: true"
+         server); or, if no other {other} has it, set {EXCLUSIVE_RANGE}: true"
     );
     Err(Error::new(Code::InvalidArgument, message))
 }

@@ -1,5 +1,6 @@
 //! How an operation of the host failed, and the sentence for it: the host names a kind, and the core gives the advice.
 
+use crate::spelling::name::{PEER_TIMES, STATE_DIR};
 use crate::{Code, Error};
 use alloc::format;
 use alloc::string::String;
@@ -79,22 +80,24 @@ impl IoFailure {
         };
         let to_do = match (self.kind, advice) {
             (IoKind::Denied, FileAdvice::StateDir) => {
-                return self.denied(doing, path, "or set state_dir to one that it can write");
+                return self.denied(doing, path, &format!("or set {STATE_DIR} to one that it can write"));
             }
             (IoKind::Denied, FileAdvice::Counters) => {
                 return self.denied(doing, path, "or use a directory that it can write");
             }
             (IoKind::ReadOnly, FileAdvice::StateDir) => {
-                "set state_dir to a directory that this user can write"
+                format!("set {STATE_DIR} to a directory that this user can write")
             }
-            (IoKind::ReadOnly, FileAdvice::Counters) => "let this user write there",
-            (IoKind::Full, FileAdvice::StateDir) => "free some space there, or set state_dir elsewhere",
-            (IoKind::Full, FileAdvice::Counters | FileAdvice::Store) => "free some space there",
+            (IoKind::ReadOnly, FileAdvice::Counters) => "let this user write there".into(),
+            (IoKind::Full, FileAdvice::StateDir) => {
+                format!("free some space there, or set {STATE_DIR} elsewhere")
+            }
+            (IoKind::Full, FileAdvice::Counters | FileAdvice::Store) => "free some space there".into(),
             (_, FileAdvice::StateDir) => {
-                "see that the directory is there and the disk works, or set state_dir elsewhere"
+                format!("see that the directory is there and the disk works, or set {STATE_DIR} elsewhere")
             }
-            (_, FileAdvice::Counters) => "see that the directory is there and the disk works",
-            (_, FileAdvice::Store) => "see that the place is there and can be written",
+            (_, FileAdvice::Counters) => "see that the directory is there and the disk works".into(),
+            (_, FileAdvice::Store) => "see that the place is there and can be written".into(),
         };
         Error::new(Code::StateIo, format!("cannot {doing} {path}: {}; {to_do}", self.text))
     }
@@ -134,7 +137,8 @@ impl IoFailure {
         match self.kind {
             IoKind::TooManyStuck => self.of_worker_source(),
             _ => {
-                let message = "the system cannot start a thread to call peer_times; see its limits";
+                let message =
+                    format!("the system cannot start a thread to call {PEER_TIMES}; see its limits");
                 Error::new(Code::StateIo, message)
             }
         }

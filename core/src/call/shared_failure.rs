@@ -1,6 +1,7 @@
 //! What goes wrong with a file that processes share.
 
 use super::io_failure::{FileAction, FileAdvice, IoFailure};
+use crate::spelling::name::STATE_DIR;
 use crate::{Code, Error};
 use alloc::format;
 use core::fmt::Display;
@@ -42,7 +43,7 @@ impl SharedFailure {
             SharedFailure::Chrooted => {
                 let message = format!(
                     "{path} was opened before this process changed its root (chroot), and is not where that path leads \
-                     now; open after the chroot, with a state_dir inside of it"
+                     now; open after the chroot, with a {STATE_DIR} inside of it"
                 );
                 Error::new(Code::StateIo, message)
             }

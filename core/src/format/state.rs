@@ -2,6 +2,7 @@
 
 use crate::format::two_slots::{self, FILE_BYTES, SLOT_BYTES};
 use crate::json::{JsonResult, JsonValue, Object};
+use crate::spelling::name::MAX_BACKWARDS_MS;
 use crate::{Code, Error, Layout, LayoutFields, Order, Record, Result, Span};
 use alloc::format;
 use alloc::string::String;
@@ -185,7 +186,7 @@ pub fn unused_file(mut stored: StoredRecord) -> Result<[u8; FILE_BYTES]> {
 pub fn read_file(path: impl Display, bytes: &[u8]) -> Result<SlotPair> {
     let corrupt = |what: &str| {
         let message = format!(
-            "{path} is {what}; nothing was changed. Use another worker id, or move the file away once max_backwards_ms \
+            "{path} is {what}; nothing was changed. Use another worker id, or move the file away once {MAX_BACKWARDS_MS} \
              (5000) and 3 s have passed since its last use"
         );
         Error::new(Code::StateCorrupt, message)

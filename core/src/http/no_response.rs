@@ -1,6 +1,7 @@
 //! A request without a response: what was wrong, and what to do.
 
 use super::http_servers::HttpServer;
+use crate::spelling::name::{CA_FILE, CONNECT_TIMEOUT_MS, REQUEST_TIMEOUT_MS};
 use crate::{Code, Error};
 use alloc::format;
 use alloc::string::String;
@@ -67,19 +68,20 @@ impl NoResponse<'_> {
             false => "if it speaks TLS there, write https://",
         };
         match self {
-            NoResponse::NameTimedOut => unavailable(
-                "cannot be reached: its name was not found in connect_timeout_ms; see the name server",
-            ),
+            NoResponse::NameTimedOut => unavailable(&format!(
+                "cannot be reached: its name was not found in {CONNECT_TIMEOUT_MS}; see the name server"
+            )),
             NoResponse::ConnectTimedOut => {
                 let also = if server.is_tls() { format!("; {other_scheme}") } else { String::new() };
                 unavailable(&format!(
-                    "cannot be reached: no connection within connect_timeout_ms; see whether it runs, and the firewalls{also}"
+                    "cannot be reached: no connection within {CONNECT_TIMEOUT_MS}; see whether it runs, and the \
+                     firewalls{also}"
                 ))
             }
-            NoResponse::TimedOut => unavailable(
+            NoResponse::TimedOut => unavailable(&format!(
                 "did not answer in time; see whether it is overloaded or this process was stopped, or raise \
-                 request_timeout_ms",
-            ),
+                 {REQUEST_TIMEOUT_MS}"
+            )),
             NoResponse::NoAddress => unavailable("cannot be reached: its name has no address; see the URL"),
             NoResponse::Closed => unavailable(&format!(
                 "closed the connection without an answer; see its log, and {other_scheme}"
@@ -113,7 +115,7 @@ impl TlsFault {
     fn advice(self, option: &str) -> String {
         match self {
             TlsFault::Authority => {
-                "set ca_file to the PEM file of the authority that signed its certificate".into()
+                format!("set {CA_FILE} to the PEM file of the authority that signed its certificate")
             }
             TlsFault::Name => format!("the host in `{option}` must be a name of its certificate"),
             TlsFault::Time => "renew its certificate, or see this machine's clock".into(),

@@ -3,12 +3,13 @@
 //! If each container has its own directory, its replicas do not see each other. A network directory is shared by hosts
 //! whose locks may not exclude each other. The rules are pure functions of the facts.
 
+use crate::spelling::name::{EXCLUSIVE_RANGE, SHARED_FS, STATE_DIR};
 use crate::{Code, Error, Result};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::Display;
+use core::fmt::{self, Display};
 
 /// The file system that a directory is on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -81,12 +82,17 @@ impl Scope {
 }
 
 /// `instead` is the advice of the error. Errors: `state_io` for a network file system without `shared_fs`.
-pub fn refuse_network(fs: &FileSystem, path: impl Display, shared_fs: bool, instead: &str) -> Result<()> {
+pub fn refuse_network(
+    fs: &FileSystem,
+    path: impl Display,
+    shared_fs: bool,
+    instead: impl Display,
+) -> Result<()> {
     if fs.kind != FilesystemKind::Network || shared_fs {
         return Ok(());
     }
     let message = format!(
-        "{path} is on {}, a network file system, where two hosts may both be given one lock; set shared_fs = true if its \
+        "{path} is on {}, a network file system, where two hosts may both be given one lock; set {SHARED_FS} = true if its \
          locks work between all hosts that use it, or {instead}",
         fs.name
     );
@@ -94,7 +100,17 @@ pub fn refuse_network(fs: &FileSystem, path: impl Display, shared_fs: bool, inst
 }
 
 /// The advice for records.
-pub const LOCAL_STATE: &str = "set state_dir to a local disk";
+#[derive(Clone, Copy, Debug)]
+pub struct LocalState;
+
+impl Display for LocalState {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "set {STATE_DIR} to a local disk")
+    }
+}
+
+/// The advice for records.
+pub const LOCAL_STATE: LocalState = LocalState;
 
 /// For the directory of a `file:` source. Returns what to warn of. Errors: as [`refuse_network`].
 pub fn check_counters(fs: &FileSystem, path: impl Display, shared_fs: bool) -> Result<Option<String>> {
@@ -107,15 +123,6 @@ pub fn check_counters(fs: &FileSystem, path: impl Display, shared_fs: bool) -> R
         )
     };
     Ok((fs.kind == FilesystemKind::Ephemeral).then(warning))
-}
-
-/// The error for a path that this process found before it changed its root.
-pub fn other_root(path: impl Display) -> Error {
-    let message = format!(
-        "{path} was opened before this process changed its root (chroot), and is not where that path leads now; open after \
-         the chroot, with a state_dir inside of it"
-    );
-    Error::new(Code::StateIo, message)
 }
 
 /// The place where a range of worker ids will be claimed.
@@ -145,13 +152,13 @@ impl RangePlace<'_> {
             (Some(surroundings), ..) => format!("this runs in {surroundings}"),
             (None, Some(reason), _) => reason.to_owned(),
             (None, None, FilesystemKind::Ephemeral) if !self.named => {
-                format!("{path} is on {}: name a persistent state_dir (LEAFID_STATE_DIR)", self.fs.name)
+                format!("{path} is on {}: name a persistent {STATE_DIR} (LEAFID_STATE_DIR)", self.fs.name)
             }
             _ => return Ok(()),
         };
         let message = format!(
             "worker is a range, and {because}; another container with the same range would make the same ids: use one \
-             worker id, \"hostname:NAME\" or a lease. Set exclusive_range (LEAFID_EXCLUSIVE_RANGE=1) only if no copy of \
+             worker id, \"hostname:NAME\" or a lease. Set {EXCLUSIVE_RANGE} (LEAFID_EXCLUSIVE_RANGE=1) only if no copy of \
              this container and no other host will ever have this range, or all that have it share this state directory"
         );
         Err(Error::new(Code::InvalidArgument, message))
@@ -177,7 +184,10 @@ pub fn warning(
         ));
     }
     if ephemeral {
-        let advice = if named { "set state_dir to" } else { "name by state_dir or LEAFID_STATE_DIR" };
+        let advice = match named {
+            true => format!("set {STATE_DIR} to"),
+            false => format!("name by {STATE_DIR} or LEAFID_STATE_DIR"),
+        };
         parts.push(format!(
             "{path} is on {}: records there do not outlive the container or the machine, so ids never run ahead of the \
              clock; {advice} a persistent directory",

@@ -3,6 +3,7 @@
 use crate::options::allowed::allowed;
 use crate::options::checks::{MOST_MS, Variable, digits};
 use crate::options::worker_ids::WorkerRange;
+use crate::spelling::name::ON_CLOCK_BACKWARDS;
 use crate::{Error, Layout, OnClockBackwards, OnExhausted, Result, Rules};
 use alloc::format;
 
@@ -19,8 +20,9 @@ pub fn rules(
     random_start: Option<i64>,
 ) -> Result<Rules> {
     if on_exhausted == OnExhausted::Borrow && on_clock_backwards == OnClockBackwards::Wait {
-        let allowed = "\"wait\" when on_clock_backwards is \"wait\", which never runs ahead of the clock";
-        return Err(Error::invalid("on_exhausted", "\"borrow\"", allowed));
+        let allowed =
+            format!("\"wait\" when {ON_CLOCK_BACKWARDS} is \"wait\", which never runs ahead of the clock");
+        return Err(Error::invalid("on_exhausted", "\"borrow\"", &allowed));
     }
     let max_backwards_ms = max_backwards_ms.unwrap_or(on_clock_backwards.default_max_ms());
     let max_backwards_ms = on_clock_backwards.check_max_ms(max_backwards_ms)?;

@@ -15,6 +15,7 @@ use crate::format::state::{self, SlotPair, StoredRecord};
 use crate::format::two_slots::FILE_BYTES;
 use crate::quoted::Quoted;
 use crate::run::record_file::{RecordFound, unused};
+use crate::spelling::name::{EPOCH_MS, TICK_MS};
 use crate::{Code, Error, Layout, Record, Result};
 use alloc::format;
 use alloc::string::String;
@@ -191,7 +192,7 @@ pub fn check_layout(record: &Record, layout: &Layout, path: impl Display) -> Res
         return Ok(());
     }
     let told = |layout: &Layout| {
-        format!("{layout} with epoch_ms {} and tick_ms {}", layout.epoch_ms(), layout.tick_ms())
+        format!("{layout} with {EPOCH_MS} {} and {TICK_MS} {}", layout.epoch_ms(), layout.tick_ms())
     };
     let message = format!(
         "{path} has the layout {}, not {}; use the layout it has, or another name",

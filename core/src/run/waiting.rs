@@ -26,6 +26,7 @@
 //! An error `worker_lost` or `state_io` that comes more than a second after the deadline is `Again` the first time, with
 //! a new deadline: this process did not run in between, and neither did what the caller waited for.
 
+use crate::spelling::name::{NO_RECORD_WAIT_MS, TIMEOUT_MS};
 use crate::{Action, Code, Error, OnExhausted, Result, Snowflake, Utc};
 use alloc::format;
 use alloc::string::String;
@@ -250,8 +251,8 @@ impl Waiting {
         let left = milliseconds(left_ms);
         if left > allowed.max(self.begins_within) {
             let message = format!(
-                "no record of worker id {} was found, so nothing is issued before {} (no_record_wait_ms): call again in \
-                 {left_ms} ms, or raise timeout_ms ({})",
+                "no record of worker id {} was found, so nothing is issued before {} ({NO_RECORD_WAIT_MS}): call again in \
+                 {left_ms} ms, or raise {TIMEOUT_MS} ({})",
                 flake.worker_id(),
                 Utc(ms),
                 self.timeout.as_millis()
@@ -284,8 +285,8 @@ impl Waiting {
         };
         let timeout = self.timeout.as_millis();
         let message = format!(
-            "{why}: the next id is available in {left_ms} ms, longer than timeout_ms ({timeout}) allows; call again then, \
-             or raise timeout_ms"
+            "{why}: the next id is available in {left_ms} ms, longer than {TIMEOUT_MS} ({timeout}) allows; call again then, \
+             or raise {TIMEOUT_MS}"
         );
         Err(Error::new(code, message))
     }
@@ -306,14 +307,14 @@ impl Waiting {
         let (timeout_ms, before) = (self.timeout.as_millis(), delay.shown());
         if delay.by.is_source() {
             let message = format!(
-                "within timeout_ms ({timeout_ms}) the lease of worker id {worker_id} was not renewed, nor another one \
+                "within {TIMEOUT_MS} ({timeout_ms}) the lease of worker id {worker_id} was not renewed, nor another one \
                  claimed{before}; leafid goes on with that: call again"
             );
             return Error::new(Code::WorkerLost, message);
         }
         let message = format!(
             "the next span of worker id {worker_id} was not durable in time; the disk is slow: see the state directory, or \
-             raise timeout_ms{before}"
+             raise {TIMEOUT_MS}{before}"
         );
         Error::new(Code::StateIo, message)
     }

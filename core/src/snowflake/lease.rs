@@ -1,6 +1,7 @@
 //! Leases: a worker id and a span of its ticks, from a source that other hosts use too.
 
 use crate::sorted::sorted;
+use crate::spelling::name::FROM_MS;
 use crate::{Code, Error, Layout, Result, Rules, Span, Utc};
 use alloc::format;
 use alloc::string::String;
@@ -57,12 +58,9 @@ impl Lease {
             now_ms,
         )?);
         let Some((from, until)) = span.filter(|(from, until)| from < until) else {
-            let value = format!("{} for from_ms {}", self.until_ms, self.from_ms);
-            return Err(Error::invalid(
-                "until_ms",
-                value,
-                "Unix milliseconds, above from_ms and after the layout's epoch",
-            ));
+            let value = format!("{} for {FROM_MS} {}", self.until_ms, self.from_ms);
+            let allowed = format!("Unix milliseconds, above {FROM_MS} and after the layout's epoch");
+            return Err(Error::invalid("until_ms", value, &allowed));
         };
         if self.until_ms <= now_ms {
             return Err(self.passed(self.until_ms, now_ms, "the lease"));

@@ -10,6 +10,7 @@
 //! | it is too far ahead of the clock for a span, but not for a start | `Begin` with an empty span |
 //! | clock behind the record, before the epoch, past the last tick | `Refused` |
 
+use crate::spelling::name::START_AFTER;
 use crate::{Admission, Code, Error, Layout, Record, Result, Rules, Span, next_until};
 use alloc::format;
 
@@ -107,7 +108,7 @@ impl Start<'_> {
             return Ok(());
         }
         let message = format!(
-            "start_after is an id of {} ms, {} ms ahead of the clock; at most {bound_ms} ms are bridged: see that it is \
+            "{START_AFTER} is an id of {} ms, {} ms ahead of the clock; at most {bound_ms} ms are bridged: see that it is \
              of this layout and epoch, or correct the clock",
             starts_ms - layout.tick_ms(),
             starts_ms - now_ms

@@ -1,6 +1,7 @@
 //! What callers and the log are told of fetches that fail or do not end.
 
 use crate::call::Level;
+use crate::spelling::name::TIMEOUT_MS;
 use crate::{Code, Error};
 use alloc::format;
 use alloc::string::String;
@@ -54,7 +55,7 @@ impl LateCall<'_> {
         }
         if let Some((failed, error)) = self.down {
             let message = format!(
-                "{late}: its source is down, so it was not asked for this tag; see the source, or raise timeout_ms; it \
+                "{late}: its source is down, so it was not asked for this tag; see the source, or raise {TIMEOUT_MS}; it \
                  failed for the tag {failed:?}: {}",
                 error.message()
             );
@@ -66,7 +67,7 @@ impl LateCall<'_> {
             None if self.is_full => "its source has not answered requests for other tags".into(),
             None => "its source was not asked yet".into(),
         };
-        Error::new(Code::SegmentUnavailable, format!("{late}: {why}; see the source, or raise timeout_ms"))
+        Error::new(Code::SegmentUnavailable, format!("{late}: {why}; see the source, or raise {TIMEOUT_MS}"))
     }
 }
 

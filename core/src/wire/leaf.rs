@@ -6,6 +6,7 @@
 use super::{Method, Request, Response, Verdict, canonical, percent_encoded};
 use crate::json::Object;
 use crate::quoted::Quoted;
+use crate::spelling::name::BLOCK_SIZE;
 use crate::{Code, Error, LARGEST_STEP, Result, Segment};
 use alloc::format;
 use alloc::string::String;
@@ -62,15 +63,15 @@ impl LeafMode {
         match (self, blocks_of(tag)) {
             (LeafMode::Segment { block_size }, blocks) if block_size > 1 && blocks != Some(block_size) => {
                 let allowed = format!(
-                    "called …-x{block_size} with block_size {block_size}, here and in Leaf's table, so that nobody takes \
+                    "called …-x{block_size} with {BLOCK_SIZE} {block_size}, here and in Leaf's table, so that nobody takes \
                      its numbers for ids"
                 );
                 wrong(&allowed)
             }
             (LeafMode::Segment { block_size: 1 }, Some(blocks)) if (2..=LARGEST_STEP).contains(&blocks) => {
                 let allowed = format!(
-                    "of another name without block_size: the numbers of this tag stand for {blocks} ids each; set \
-                     block_size to {blocks}"
+                    "of another name without {BLOCK_SIZE}: the numbers of this tag stand for {blocks} ids each; set \
+                     {BLOCK_SIZE} to {blocks}"
                 );
                 wrong(&allowed)
             }

@@ -2,6 +2,8 @@
 
 pub(crate) mod mark_file;
 
+pub(crate) mod openings;
+
 use leafid_core::{Layout, LayoutFields, Order, Rules, Snowflake, Span};
 use serde_json::Value;
 

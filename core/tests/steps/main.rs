@@ -29,6 +29,8 @@ mod quoted;
 mod secrets;
 #[path = "../../src/sorted.rs"]
 mod sorted;
+#[path = "../../src/spelling.rs"]
+mod spelling;
 #[path = "../../src/utc.rs"]
 mod utc;
 #[path = "."]
