@@ -1,7 +1,7 @@
 //! An exchange with the servers of a source: one request, sent to one server after the other until there is a result.
 //!
-//! Construct: [`Exchange::claim`] and its like. Poll: [`Exchange::poll`]. Events: [`Exchange::ended`], by which the call
-//! that was handed out ends; [`Exchange::overdue`] and [`Exchange::close`], which give up. Queries: all others.
+//! Construct: [`Exchange::claim`] and its like. Poll: [`Exchange::poll`]. Events: [`Exchange::ended`], by which the
+//! call that was handed out ends; [`Exchange::overdue`] and [`Exchange::close`], which give up. Queries: all others.
 //!
 //! | State | Event | Next state |
 //! | --- | --- | --- |
@@ -12,10 +12,10 @@
 //! | sent | ended by an answer, or an error that all servers would return | done |
 //! | sent | ended otherwise | ready: the next server; or the same, if it had closed a kept connection, once |
 //! | sent | ended by the end of another call | ready: as a failure, so that no answer goes astray |
-//! | sent | overdue: its end did not come in time | done: no server is sent the same claim while one may still answer it |
+//! | sent | overdue: its end did not come in time | done: a claim that may still be answered is not sent again |
 //! | ready, sent | closed | done: the end that comes later is a late one |
 
-use super::http_call::{Ended, HttpCall, HttpEnd, no_response};
+use super::http_call::{HttpCall, HttpEnd, HttpOutcome, no_response};
 use super::http_servers::HttpServers;
 use super::no_response::NoResponse;
 use super::subject::{HttpAnswer, Subject};
@@ -232,9 +232,9 @@ impl Exchange {
             self.subject.name_claim(claim);
         }
         match end.how {
-            Ended::None(failure) => self.told(health, RequestEnd::None(failure), None, boot),
-            Ended::Stale(failure) => self.told(health, RequestEnd::Stale(failure), None, boot),
-            Ended::Response(verdict) => {
+            HttpOutcome::None(failure) => self.told(health, RequestEnd::None(failure), None, boot),
+            HttpOutcome::Stale(failure) => self.told(health, RequestEnd::Stale(failure), None, boot),
+            HttpOutcome::Response(verdict) => {
                 self.has_reached |= end.has_reached;
                 self.is_empty = matches!(verdict, Verdict::TryNext(_));
                 let mut answer = None;

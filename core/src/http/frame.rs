@@ -1,5 +1,5 @@
-//! The head and the frame of a response: what is wrong with them makes any body wrong. Half a body of digits is a number,
-//! and so is one that continues.
+//! The head and the frame of a response: what is wrong with them makes any body wrong. Half a body of digits is a
+//! number, and so is one that continues.
 
 use crate::wire::quoted;
 use alloc::format;
@@ -109,8 +109,8 @@ impl ResponseHead<'_> {
         self.flaw().or_else(of_body).or_else(|| self.hidden_flaw(length, is_self_evident))
     }
 
-    /// What is wrong with a frame of which a platform shows a part. Without a known end, half a body of digits would be a
-    /// number.
+    /// What is wrong with a frame of which a platform shows a part. Without a known end, half a body of digits would be
+    /// a number.
     fn hidden_flaw(&self, length: usize, is_self_evident: bool) -> Option<String> {
         let Frame::Shown { content_length, transfer_encoding, is_encoded } = self.frame else { return None };
         let is_chunked = || transfer_encoding.is_some_and(|name| name.eq_ignore_ascii_case("chunked"));

@@ -46,11 +46,11 @@ pub struct HttpEnd {
     pub(super) random: Option<u128>,
     /// Whether the server itself has responded, correctly or not.
     pub(super) has_reached: bool,
-    pub(super) how: Ended,
+    pub(super) how: HttpOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Ended {
+pub(super) enum HttpOutcome {
     Response(Verdict<HttpAnswer, ServerFailure>),
     None(ServerFailure),
     /// The server had closed the kept connection, so it may not have seen the request.
@@ -99,7 +99,7 @@ impl HttpCall {
         let Some(random) = self.random else {
             let message = "a response came to a request that was not made; report this";
             let error = Error::new(Code::Internal, message);
-            return (self.ended(false, Ended::None(no_response(error.clone(), error))), false);
+            return (self.ended(false, HttpOutcome::None(no_response(error.clone(), error))), false);
         };
         let failure = |error, is_denied| reply.server_failure(&self.to().shown(""), error, is_denied);
         let verdict = match self.subject.judge(reply, random) {
@@ -111,7 +111,7 @@ impl HttpCall {
         };
         let is_wrong = matches!(verdict, Verdict::BadServer(_) | Verdict::Denied(_)) || reply.flaw.is_some();
         let has_reached = lease_server::is_servers_own(reply);
-        (self.ended(has_reached, Ended::Response(verdict)), !is_wrong)
+        (self.ended(has_reached, HttpOutcome::Response(verdict)), !is_wrong)
     }
 
     /// No response came. `is_stale`: the connection was kept from before, and the server had closed it.
@@ -127,14 +127,14 @@ impl HttpCall {
             }
         };
         let failure = no_response(error(&self.url()), error(&self.to().shown("")));
-        self.ended(false, if is_stale { Ended::Stale(failure) } else { Ended::None(failure) })
+        self.ended(false, if is_stale { HttpOutcome::Stale(failure) } else { HttpOutcome::None(failure) })
     }
 
     fn to(&self) -> &HttpServer {
         &self.servers.servers[self.server]
     }
 
-    fn ended(self, has_reached: bool, how: Ended) -> HttpEnd {
+    fn ended(self, has_reached: bool, how: HttpOutcome) -> HttpEnd {
         HttpEnd { number: self.number, subject: self.subject, random: self.random, has_reached, how }
     }
 }
@@ -143,13 +143,15 @@ impl HttpEnd {
     /// What is left of it, if its exchange was given up before.
     pub fn late(self) -> LateEnd {
         let error = match self.how {
-            Ended::Response(Verdict::Answer(HttpAnswer::Lease(lease))) => return LateEnd::Lease(lease),
-            Ended::Response(Verdict::Answer(HttpAnswer::Renewal(answer))) => return LateEnd::Renewal(answer),
-            Ended::Response(Verdict::Answer(_)) => return LateEnd::Nothing,
-            Ended::Response(Verdict::Refused(error) | Verdict::TryNext(error)) => error,
-            Ended::Response(Verdict::BadServer(failure) | Verdict::Denied(failure))
-            | Ended::None(failure)
-            | Ended::Stale(failure) => failure.error,
+            HttpOutcome::Response(Verdict::Answer(HttpAnswer::Lease(lease))) => return LateEnd::Lease(lease),
+            HttpOutcome::Response(Verdict::Answer(HttpAnswer::Renewal(answer))) => {
+                return LateEnd::Renewal(answer);
+            }
+            HttpOutcome::Response(Verdict::Answer(_)) => return LateEnd::Nothing,
+            HttpOutcome::Response(Verdict::Refused(error) | Verdict::TryNext(error)) => error,
+            HttpOutcome::Response(Verdict::BadServer(failure) | Verdict::Denied(failure))
+            | HttpOutcome::None(failure)
+            | HttpOutcome::Stale(failure) => failure.error,
         };
         self.subject
             .claim(self.random)

@@ -272,6 +272,16 @@ fn a_second_end_has_no_effect() {
 }
 
 #[test]
+fn an_end_without_a_call_tells_nothing() {
+    let mut world = World::new(1);
+    let mut exchange = world.exchange(Subject::Claim);
+    let (call, _) = world.sent(&mut exchange);
+    world.fail(&mut exchange, call.clone(), NoResponse::Closed, false);
+    world.respond(&mut exchange, call, &Reply::new(500, ""));
+    assert!(exchange.is_unreachable(&world.health));
+}
+
+#[test]
 fn what_is_closed_ends_and_a_probe_may_be_made_by_others() {
     for of in SUBJECTS {
         let mut world = World::new(1);
