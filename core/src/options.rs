@@ -22,6 +22,7 @@ mod server_options;
 mod server_url;
 mod servers;
 mod settings;
+mod stats_fields;
 #[cfg(all(feature = "format", feature = "wire"))]
 mod supply_options;
 #[cfg(any(feature = "format", feature = "wire"))]
@@ -55,6 +56,7 @@ pub use server_options::ServerOptions;
 pub use server_url::server_url;
 pub use servers::{check_connections, check_header, check_header_bytes, check_headers, check_servers};
 pub use settings::{check_unpersisted, no_record_wait_ms, rules, start_tick, with_epoch};
+pub use stats_fields::{STATS, StatsField, StatsKind, StatsOf};
 #[cfg(all(feature = "format", feature = "wire"))]
 pub use supply_options::{Prewarm, Protocol, SupplyFrom, SupplyOptions};
 #[cfg(any(feature = "format", feature = "wire"))]

@@ -2,7 +2,7 @@
 //!
 //! The files are read as text. A place that lacks an option, or has another one, fails with the name of both.
 
-use leafid_core::options::{OPTIONS, OptionKind, OptionOf, OptionRow};
+use leafid_core::options::{OPTIONS, OptionKind, OptionOf, OptionRow, STATS, StatsKind, StatsOf};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -336,4 +336,102 @@ fn the_scripts_of_javascript_read_every_option() {
         }
     }
     assert_none(found);
+}
+
+/// The fields of statistics of a kind that a place does not have, or has as well, or has with another type.
+fn other_stats(
+    place: &str,
+    of: StatsOf,
+    named: &Named,
+    type_of: impl Fn(StatsKind) -> String,
+) -> Vec<String> {
+    let fields: Vec<_> = STATS.iter().filter(|field| field.of == of).collect();
+    let other = fields.iter().filter_map(|field| {
+        let expected = type_of(field.kind);
+        match named.get(field.name) {
+            None => Some(format!("{place} lacks {} of the stats of a {of:?}", field.name)),
+            Some(found) if *found == expected || expected.is_empty() => None,
+            Some(found) => Some(format!("{place}: {} of a {of:?} is {found}, not {expected}", field.name)),
+        }
+    });
+    let is_known = |name: &str| fields.iter().any(|field| field.name == name);
+    let extra = named.keys().filter(|name| !is_known(name));
+    other.chain(extra.map(|name| format!("{place} has no such stats of a {of:?}: {name}"))).collect()
+}
+
+#[test]
+fn statistics_have_the_fields_of_the_table_everywhere() {
+    use StatsOf::{Segments, Server, Snowflake, Tag};
+    let mut found = Vec::new();
+    for (of, file, name) in [
+        (Snowflake, "bindings/rust/src/snowflake/stats.rs", "Stats"),
+        (Segments, "bindings/rust/src/segments/stats.rs", "SegmentsStats"),
+        (Server, "bindings/rust/src/segments/stats.rs", "ServerStats"),
+        (Tag, "bindings/rust/src/segments/stats.rs", "TagStats"),
+    ] {
+        let code = read(file);
+        let lines = between(&code, &format!("pub struct {name} {{"), "\n}\n").lines();
+        let fields = lines.filter_map(|line| line.strip_prefix("    pub ")?.split_once(": "));
+        let named = fields.map(|(name, kind)| (name.into(), kind.into())).collect();
+        // Its integers have different sizes.
+        found.extend(other_stats(file, of, &named, |_| String::new()));
+    }
+    for (of, name) in [
+        (Snowflake, "SnowflakeStats"),
+        (Segments, "SegmentsStats"),
+        (Server, "ServerStats"),
+        (Tag, "TagStats"),
+    ] {
+        let (file, begin) = ("node/index.d.ts", format!("interface {name} {{"));
+        let text = read(file);
+        let lines = between(&text, &begin, "\n}\n").lines();
+        let fields =
+            lines.filter(|line| !line.contains("/**")).filter_map(|line| line.trim().split_once(": "));
+        let named = fields.map(|(name, kind)| (snake(name), kind.into())).collect();
+        found.extend(other_stats(file, of, &named, |kind| match kind {
+            StatsKind::Int => "number".into(),
+            StatsKind::OptionalInt => "number | null".into(),
+            StatsKind::Text => "string".into(),
+            StatsKind::OptionalText => "string | null".into(),
+            StatsKind::Flag => "boolean".into(),
+            StatsKind::Segment => "SegmentLeft | null".into(),
+            StatsKind::List(of) => format!("{of:?}Stats[]"),
+        }));
+    }
+    for (of, name) in [(Snowflake, "Stats"), (Segments, "SegmentsStats"), (Tag, "TagStats")] {
+        let file = "python/leafid/_leafid.pyi";
+        let text = read(file);
+        let arguments = between(between(&text, &format!("class {name}:"), "-> Self"), "__new__(", "\n    )");
+        let fields = arguments.lines().filter_map(|line| line.trim().trim_end_matches(',').split_once(": "));
+        let named = fields.map(|(name, kind)| (name.into(), kind.into())).collect();
+        found.extend(other_stats(file, of, &named, |kind| match kind {
+            StatsKind::Int => "int".into(),
+            StatsKind::OptionalInt => "int | None".into(),
+            StatsKind::Text => "str".into(),
+            StatsKind::OptionalText => "str | None".into(),
+            StatsKind::Flag => "bool".into(),
+            StatsKind::Segment => "range | None".into(),
+            StatsKind::List(Server) => "dict[str, str | None]".into(),
+            StatsKind::List(_) => "dict[str, TagStats]".into(),
+        }));
+    }
+    assert_none(found);
+}
+
+/// Texts have functions of their own in C.
+#[test]
+fn the_numbers_of_statistics_are_those_of_c() {
+    let header = read("include/leafid.h");
+    for (of, name) in [(StatsOf::Snowflake, "leafid_snowflake_stats_t"), (StatsOf::Tag, "leafid_tag_stats_t")]
+    {
+        let lines = between(&header, &format!("typedef struct {name} {{"), &format!("}} {name};")).lines();
+        let fields = lines.filter_map(|line| line.trim().strip_suffix(';')?.split_once("int64_t "));
+        let found: BTreeSet<_> = fields.map(|(_, name)| name.to_owned()).collect();
+        let table = STATS.iter().filter(|field| field.of == of).flat_map(|field| match field.kind {
+            StatsKind::Int | StatsKind::OptionalInt | StatsKind::Flag => vec![field.name.to_owned()],
+            StatsKind::Segment => ["start", "end"].map(|end| format!("{}_{end}", field.name)).to_vec(),
+            _ => Vec::new(),
+        });
+        assert_eq!(found, table.collect(), "{name}");
+    }
 }
