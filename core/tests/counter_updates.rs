@@ -209,6 +209,12 @@ fn no_id_is_given_that_was_not_written() {
         error.to_string(),
         "internal: /c/tag-order.counter was reported as written, and holds something else; report this"
     );
+    let mut made = Files { loses_writes: true, ..Files::made() };
+    let error = made.ids(fetch_or_make(10, 0)).unwrap_err();
+    assert!(
+        error.message().starts_with("/c/leafid-file.marker was reported as written, and holds"),
+        "{error}"
+    );
     assert_eq!(fetch(10, 0).end().into_result().unwrap_err().code(), Code::Internal);
     let mut wrong = fetch(10, 0);
     wrong.step(CounterInput::Begin, "");
@@ -218,13 +224,13 @@ fn no_id_is_given_that_was_not_written() {
 
 #[test]
 fn whatever_step_fails_nothing_is_given_twice() {
-    for fails_at in 1..9 {
+    for fails_at in 1..=10 {
         let mut files = Files { fails_at: Some(fails_at), ..Files::made() };
         let first = files.ids(fetch_or_make(10, 0));
         files.fails_at = None;
         let second = files.ids(fetch_or_make(10, 0)).unwrap();
         match first {
-            Ok(first) => assert!(fails_at == 8 && first.1 == second.0, "all steps: {fails_at}"),
+            Ok(first) => assert!(fails_at == 10 && first.1 == second.0, "there are nine steps: {fails_at}"),
             Err(error) => {
                 let text =
                     "cannot read /c/f: it is broken; see that the directory is there and the disk works";
@@ -306,6 +312,9 @@ fn a_tag_without_a_counter_is_unknown_and_the_others_are_named() {
         files.ids(update).unwrap();
     }
     files.files.insert("tag-broken.counter".into(), vec![0; 9]);
+    let foreign = Counter::new("e".into(), "foreign", 1, 10);
+    let foreign = new_file(|number| shared::seal(number, &foreign)).unwrap();
+    files.files.insert(counter_file_name("foreign"), foreign.to_vec());
     files.unreadable.push(counter_file_name("c"));
     assert_eq!(unknown(&mut files), text("it has \"a\", \"b\""));
     for n in 0..12 {
