@@ -2,23 +2,32 @@
 //! parts.
 
 mod agenda;
-mod callers;
+mod asked_servers;
+mod close;
 pub mod counter_update;
 mod fetch_texts;
 mod fetches;
-mod mark_calls;
 pub mod mark_read;
 pub mod mark_update;
 pub mod memory_mark;
+mod needs;
+mod prewarming;
+mod ranges;
 mod settings;
+mod singles;
 #[allow(clippy::module_inception, reason = "the machine, among its parts")]
 mod supply;
 mod supply_call;
+mod supply_stats;
 mod tag_counts;
 mod tag_supply;
+mod tickets;
+mod work;
 
-pub use callers::{Collected, Ticket, Wish};
-pub use mark_calls::{MarkRead, MarkStep, MarkUpdate, MemoryMark};
-pub use settings::{MarkStore, Prewarm, Source, SupplySettings, TagId};
+pub use crate::options::Prewarm;
+pub use settings::{Dialect, MarkStore, Source, SupplySettings, TagId};
 pub use supply::Supply;
-pub use supply_call::{Call, CallEnd, FetchCall, Notice};
+pub use supply_call::{Call, CallEnd, FetchCall, FetchCallEnd, Notice};
+pub use supply_stats::{SupplyStats, TagStats};
+pub use tickets::{Collected, Ticket, Wish};
+pub use work::Stage;

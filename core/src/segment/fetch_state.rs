@@ -238,6 +238,12 @@ impl FetchState {
     pub const fn failures(&self) -> u64 {
         self.failures
     }
+
+    /// The same without its counts, to compare two of them.
+    #[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+    pub(crate) fn uncounted(&self) -> FetchState {
+        FetchState { ended: 0, failures: 0, ..self.clone() }
+    }
 }
 
 #[cfg(test)]

@@ -106,12 +106,29 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
 
     /// The tag of the next request, which begins now. `None`: the calling worker ends.
     pub fn begin(&mut self, now: Duration) -> Option<T> {
-        let next = self.turns.begin();
-        match &next {
-            Some(tag) => _ = self.of(tag).silent_since.get_or_insert(now),
-            None => self.workers -= 1,
-        }
+        let next = self.next(now);
+        self.workers -= usize::from(next.is_none());
         next
+    }
+
+    /// As [`SingleIds::begin`], where no workers are counted.
+    pub fn next(&mut self, now: Duration) -> Option<T> {
+        let tag = self.turns.begin()?;
+        self.of(&tag).silent_since.get_or_insert(now);
+        Some(tag)
+    }
+
+    /// Whether [`SingleIds::next`] returns a tag.
+    pub fn is_ready(&self) -> bool {
+        self.turns.is_ready()
+    }
+
+    /// Whether anything is known of the tag: what came, what runs, or that it fails.
+    pub fn is_known<Q: Ord + ?Sized>(&self, tag: &Q) -> bool
+    where
+        T: Borrow<Q>,
+    {
+        self.collected.contains_key(tag)
     }
 
     /// A request has ended. Returns whether its worker continues with [`SingleIds::begin`].
@@ -128,6 +145,15 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
         self.of(tag).due = None;
         // Nothing has changed for which a worker waits.
         self.actions_without_workers(tag, now)
+    }
+
+    /// A caller waits now for a fetch that gathers ids: it is completed with what came.
+    pub fn hurry(&mut self, tag: &T, now: Duration) -> Option<SingleIdsAnswer<R>> {
+        let collected = self.collected.get_mut(tag)?;
+        if let Some((_, answer_at)) = &mut collected.reply {
+            *answer_at = now.min(*answer_at);
+        }
+        collected.answer(false, now)
     }
 
     /// The time since when requests for the tag have run without any response.
@@ -195,6 +221,10 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
         let collected = self.of(tag);
         let answer = collected.answer(is_all, now);
         let wake_at = collected.wake_at(now);
+        if is_all && collected.is_empty() {
+            // A program may hold many tags, and most of them rest.
+            self.collected.remove(tag);
+        }
         SingleIdsActions { answer, wake_at, workers: 0 }
     }
 
@@ -219,6 +249,12 @@ impl<R> Collected<R> {
         };
         let requests = if result.is_err() { take(&mut self.failed) } else { 0 };
         self.reply.take().map(|(reply, _)| SingleIdsAnswer { reply, result, requests })
+    }
+
+    /// Whether nothing of it is needed any more.
+    fn is_empty(&self) -> bool {
+        let fails = self.failing || self.error.is_some() || self.stragglers > 0;
+        self.reply.is_none() && self.due.is_none() && self.segments.is_empty() && !fails
     }
 
     /// The time of the next check, if the timer does not know it yet.

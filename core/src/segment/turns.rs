@@ -80,6 +80,11 @@ impl<T: Ord + Clone> Turns<T> {
         Some(tag)
     }
 
+    /// Whether [`Turns::begin`] returns a tag.
+    pub fn is_ready(&self) -> bool {
+        self.under_way < self.most && !self.ready.is_empty()
+    }
+
     /// A request of [`Turns::begin`] has ended.
     pub fn ended(&mut self, tag: &T) {
         self.under_way -= 1;

@@ -1,9 +1,9 @@
 //! What a supply has to do: the tags whose turn comes, its timers, and what the host is told.
 
-use super::callers::{Callers, Ticket};
 use super::settings::TagId;
 use super::supply_call::Notice;
-use crate::call::Level;
+use super::tickets::{Ticket, Tickets};
+use crate::call::{CallId, Level};
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::string::String;
 use core::time::Duration;
@@ -23,7 +23,7 @@ pub(super) enum Urgency {
 }
 
 /// The place of a tag among those whose turn comes: by urgency, then by number.
-pub(super) type Place = (Urgency, i64);
+pub(super) type QueuePlace = (Urgency, i64);
 
 /// What a timer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,12 +32,18 @@ pub(super) enum Timer {
     Caller(Ticket),
     /// The back-off of a tag is over.
     Tag(TagId),
+    /// The end of a call was not reported in time.
+    Call(CallId),
+    /// Ids that came one by one were gathered for long enough.
+    Gathered(TagId),
+    /// A close takes too long.
+    Close,
 }
 
 /// What has to be done, and when.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agenda {
-    ready: BTreeSet<(Place, TagId)>,
+    ready: BTreeSet<(QueuePlace, TagId)>,
     timers: BTreeSet<(Duration, Timer)>,
     notices: VecDeque<Notice>,
     /// The last place at the end, and the first one at the front.
@@ -54,7 +60,7 @@ impl Agenda {
     }
 
     /// Puts a tag among those whose turn comes, before or behind all others of its urgency.
-    pub(super) fn queue(&mut self, tag: TagId, urgency: Urgency, comes_first: bool) -> Place {
+    pub(super) fn queue(&mut self, tag: TagId, urgency: Urgency, comes_first: bool) -> QueuePlace {
         let number = if comes_first { &mut self.first } else { &mut self.last };
         *number += if comes_first { -1 } else { 1 };
         let place = (urgency, *number);
@@ -63,7 +69,7 @@ impl Agenda {
     }
 
     /// A tag that waits for its turn is more urgent now; returns its place.
-    pub(super) fn move_up(&mut self, tag: TagId, place: Place, urgency: Urgency) -> Place {
+    pub(super) fn move_up(&mut self, tag: TagId, place: QueuePlace, urgency: Urgency) -> QueuePlace {
         if urgency >= place.0 {
             return place;
         }
@@ -73,12 +79,12 @@ impl Agenda {
         place
     }
 
-    pub(super) fn leave(&mut self, tag: TagId, place: Place) {
+    pub(super) fn leave(&mut self, tag: TagId, place: QueuePlace) {
         self.ready.remove(&(place, tag));
     }
 
     /// The next tag, and whether its fetch goes on.
-    pub(super) fn next(&self) -> Option<(Place, TagId)> {
+    pub(super) fn next(&self) -> Option<(QueuePlace, TagId)> {
         self.ready.first().copied()
     }
 
@@ -119,7 +125,7 @@ impl Agenda {
     }
 
     /// The next notice; none for a ticket that was collected or cancelled meanwhile.
-    pub(super) fn notice(&mut self, callers: &Callers) -> Option<Notice> {
+    pub(super) fn notice(&mut self, callers: &Tickets) -> Option<Notice> {
         loop {
             match self.notices.pop_front()? {
                 Notice::Wake(ticket) if callers.get(ticket).is_none() => {}

@@ -84,7 +84,7 @@ pub(super) fn log_once(
     }
     Some(match failures {
         // It may not be the fault of the source.
-        0 => (Level::Info, format!("leafid: some ids for the tag {tag:?} are left out: {error}")),
-        _ => (Level::Warn, format!("leafid: no segment for the tag {tag:?}: {error}")),
+        0 => (Level::Info, format!("some ids for the tag {tag:?} are left out: {error}")),
+        _ => (Level::Warn, format!("no segment for the tag {tag:?}: {error}")),
     })
 }

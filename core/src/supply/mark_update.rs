@@ -57,7 +57,7 @@ enum MarkChange {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum UpdateState {
-    Asked,
+    AskStep,
     Writes(Box<MarkWrites>),
     Decided(Result<MarkOutcome>),
 }
@@ -106,7 +106,7 @@ impl MarkUpdated {
 
 impl MarkUpdate {
     fn new(call: CallId, key: MarkKey, advice: FileAdvice, change: MarkChange) -> MarkUpdate {
-        MarkUpdate { call, key, advice, change, state: UpdateState::Asked, notes: Vec::new() }
+        MarkUpdate { call, key, advice, change, state: UpdateState::AskStep, notes: Vec::new() }
     }
 
     /// Stores segments that the source returned for `after`. No id of them may be used before the end.
@@ -175,8 +175,8 @@ impl MarkUpdate {
 
     /// The next step. `bytes` is all of the locked file as it is now.
     pub fn step(&mut self, bytes: &[u8], facts: FileFacts, path: impl Display) -> FileStep {
-        let state = match core::mem::replace(&mut self.state, UpdateState::Asked) {
-            UpdateState::Asked => self.changed(bytes, &facts, &path),
+        let state = match core::mem::replace(&mut self.state, UpdateState::AskStep) {
+            UpdateState::AskStep => self.changed(bytes, &facts, &path),
             UpdateState::Writes(under_way) => match under_way.writes.check(bytes, &path) {
                 Ok(()) if under_way.writes.again(is_as_written(&under_way.mark, facts.changed_ms)) => {
                     Ok(UpdateState::Writes(under_way))
@@ -271,7 +271,7 @@ impl MarkUpdate {
     pub fn end(self) -> MarkUpdated {
         let result = match &self.state {
             UpdateState::Decided(result) => result.clone(),
-            UpdateState::Asked | UpdateState::Writes(_) => Err(self.left_out()),
+            UpdateState::AskStep | UpdateState::Writes(_) => Err(self.left_out()),
         };
         self.ended(result)
     }

@@ -1,22 +1,32 @@
 //! What a supply is of: its source, its marks, and the rules of its tags.
 
-use crate::{CallLimit, IdOrder, Stock};
+use crate::call::FileAdvice;
+use crate::format::unused::MachineStart;
+use crate::http::HttpServers;
+use crate::options::Prewarm;
+use crate::wire::leaf::LeafMode;
+use crate::{CallLimit, IdOrder, Result, Stock};
 use alloc::string::String;
-use alloc::vec::Vec;
+use alloc::sync::Arc;
+use core::fmt;
 
 /// The step if neither the user nor the source sets one: a common value in Leaf's tables.
 const STEP: i64 = 1_000;
+/// Tags of a Leaf that are fetched beside each other. Its requests are bounded by the connections.
+const TAGS_OF_LEAF: usize = 64;
+/// The number of ids to fetch in advance for a tag whose source returns them one by one.
+const PREWARMED: i64 = 16;
 
 /// A tag of one [`super::Supply`]. None is used again for another tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TagId(pub u64);
 
-/// The valid options of a supply.
+/// The valid options of a supply, and what the host knows of its place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SupplySettings {
     /// What gives the ids.
     pub source: Source,
-    /// The name of the source, under which its marks are stored.
+    /// The name of the source, under which its marks are stored. Without a directory it begins with the id space.
     pub source_name: String,
     /// The order of its ids.
     pub order: IdOrder,
@@ -28,8 +38,12 @@ pub struct SupplySettings {
     pub prefetch: u32,
     /// Where the marks are.
     pub marks: MarkStore,
-    /// Whether the unused ids are stored when the supply is closed.
+    /// What a user can do about the files of the marks.
+    pub advice: FileAdvice,
+    /// Whether the unused ids are stored when the supply is closed, and used at the next start.
     pub keep_unused: bool,
+    /// The start of the machine to which stored unused ids belong; `None` where they cannot be stored.
+    pub machine_start: Option<MachineStart>,
     /// The tags that are fetched before their first use.
     pub prewarm: Prewarm,
 }
@@ -42,75 +56,124 @@ pub enum Source {
         /// It ends later, on the thread that asks for ids: that thread cannot wait for it.
         is_deferred: bool,
     },
+    /// Servers.
+    Servers {
+        /// In the order of the user's list.
+        servers: Arc<HttpServers>,
+        /// What they speak.
+        dialect: Dialect,
+        /// The number of requests beside each other, at least one.
+        connections: usize,
+    },
+}
+
+/// What the servers of a source speak.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// leafid's own dialect.
+    Range {
+        /// Whether a range below earlier ones is refused.
+        ordered: bool,
+    },
+    /// tinyid, with its own token.
+    Tinyid {
+        /// Sent with each tag.
+        token: String,
+    },
+    /// Leaf, which returns ids one by one.
+    Leaf(LeafMode),
 }
 
 /// Where the marks of the tags are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MarkStore {
-    /// In files of the state directory.
+    /// In files of the state directory, or in another store that outlives the process.
     Files,
     /// In the memory of the process, which outlives the supply.
     Memory,
-    /// In the supply itself.
+    /// In the supply itself: for a server, whose store gives no range twice.
     Held,
-}
-
-/// The tags to fetch before their first use.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Prewarm {
-    /// None.
-    #[default]
-    None,
-    /// These.
-    Tags(Vec<String>),
-    /// Those that were used within a day.
-    LastDay,
 }
 
 impl SupplySettings {
     /// The first step of a tag; 0 leaves it to the source.
     pub(super) fn first_step(&self) -> i64 {
-        self.step.unwrap_or(if self.source.has_step() { 0 } else { STEP })
+        let has_step = !matches!(self.source, Source::Callback { .. }) || self.marks == MarkStore::Held;
+        self.step.unwrap_or(if has_step { 0 } else { STEP })
     }
 
     /// The smallest request to a source that has not returned its step.
-    pub(super) const fn source_step(&self) -> i64 {
-        STEP
+    pub(super) fn source_step(&self) -> i64 {
+        // The store of a server has a step of its own for each tag, and a batch may need more.
+        if self.marks == MarkStore::Held { i64::MAX } else { STEP }
     }
 
     /// How many fetches run beside each other. A callback that hangs keeps no other tag waiting for long.
     pub(super) fn limit(&self) -> CallLimit {
-        match self.source {
+        match &self.source {
             Source::Callback { is_deferred: false } => CallLimit { few: 4, many: 16, slow_ms: 100, all: 16 },
             Source::Callback { is_deferred: true } => {
                 CallLimit { few: 4, many: 16, slow_ms: 1_000, all: 1_024 }
+            }
+            Source::Servers { dialect: Dialect::Leaf(_), .. } => {
+                let all = usize::MAX;
+                CallLimit { few: TAGS_OF_LEAF, many: TAGS_OF_LEAF, slow_ms: 1_000, all }
+            }
+            Source::Servers { connections, .. } => {
+                let most = (*connections).max(1);
+                CallLimit { few: most, many: most, slow_ms: 1_000, all: most.max(16) }
             }
         }
     }
 
     /// The rules of the stock, for a source that returns ids one by one.
     pub(super) fn stock(&self) -> Option<Stock> {
-        self.source.is_one_by_one().then(|| Stock {
+        self.source.leaf().map(|_| Stock {
             most: self.step.unwrap_or(STEP) as u64,
             adaptive: self.adaptive,
             prefetch: self.prefetch.into(),
         })
     }
+
+    /// The number of ids to fetch for a tag before its first use, if the source returns them one by one.
+    pub(super) fn prewarmed(&self) -> i64 {
+        self.source.leaf().map_or(0, |_| PREWARMED.min(self.step.unwrap_or(STEP)))
+    }
+
+    /// The start of the machine, if unused ids are stored.
+    pub(super) fn keeps_for(&self) -> Option<&MachineStart> {
+        let stores = self.keep_unused && self.marks == MarkStore::Files;
+        self.machine_start.as_ref().filter(|_| stores)
+    }
 }
 
 impl Source {
-    /// Whether it has a step of its own.
-    pub(super) fn has_step(&self) -> bool {
-        !matches!(self, Source::Callback { .. })
-    }
-
-    /// Whether each request returns one id, or one block of ids.
-    pub(super) fn is_one_by_one(&self) -> bool {
-        false
+    /// For a source that returns ids one by one: how, and the number of requests beside each other.
+    pub(super) fn leaf(&self) -> Option<(LeafMode, usize)> {
+        match self {
+            Source::Servers { dialect: Dialect::Leaf(mode), connections, .. } => Some((*mode, *connections)),
+            _ => None,
+        }
     }
 
     /// Whether its fetches end on the thread that asks for ids.
     pub(super) fn is_deferred(&self) -> bool {
         matches!(self, Source::Callback { is_deferred: true })
+    }
+
+    /// Errors: `invalid_argument` for a tag that the source would confuse with another.
+    pub(super) fn check_tag(&self, tag: &str) -> Result<()> {
+        self.leaf().map_or(Ok(()), |(mode, _)| mode.check_tag(tag))
+    }
+}
+
+/// Without the token, which is secret.
+impl fmt::Debug for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Dialect::Range { ordered } => f.debug_struct("Range").field("ordered", ordered).finish(),
+            Dialect::Tinyid { .. } => f.write_str("Tinyid"),
+            Dialect::Leaf(mode) => f.debug_tuple("Leaf").field(mode).finish(),
+        }
     }
 }

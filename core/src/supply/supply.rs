@@ -1,82 +1,81 @@
 //! The supply of ids of all tags of one source: what its callers get, what its host carries out, and in which order.
 //!
 //! Construct: [`Supply::new`]. Needs, from any thread: [`Supply::tag`], [`Supply::wants_more`], [`Supply::wait`],
-//! [`Supply::collect`], [`Supply::cancel`], [`Supply::put_back`], [`Supply::forget`], [`Supply::close`]. Driving, by any
-//! number of threads: [`Supply::next_call`], [`Supply::done`], [`Supply::next_notice`], [`Supply::next_time`]. Queries:
-//! all others. None of them waits or does IO. A host holds one lock around them, and none while it carries out a call.
+//! [`Supply::take_range`], [`Supply::collect`], [`Supply::cancel`], [`Supply::put_back`], [`Supply::forget`],
+//! [`Supply::close`]. Driving, by any number of threads: [`Supply::next_call`], [`Supply::done`],
+//! [`Supply::next_notice`], [`Supply::next_time`]. Queries: all others. None of them waits or does IO. A host holds one
+//! lock around them, and none while it carries out a call.
 //!
 //! Ids are taken from the buffer of a tag, without this machine. Who finds it empty gets a ticket. The fetch of a tag
-//! goes from state to state:
+//! goes from state to state; any of its errors leads to `Rests`:
 //!
-//! | State | What is done | Next state |
+//! | State | Event | Next state |
 //! | --- | --- | --- |
-//! | Rests | ids are wanted: its back-off is awaited | Queues |
-//! | Queues | its turn at the source comes: the source is up, or probed, and has room | ReadsMark, or Rests if nothing is wanted |
-//! | ReadsMark | the mark says which ids were given before | Asks, or Rests after an error |
-//! | Asks | the source gives a segment | Marks, or Rests after an error |
-//! | Marks | the mark above the segment is made durable | Rests: only now are its ids issued; or without them |
+//! | `Rests` | ids are wanted, and its back-off is over | `Queues` |
+//! | `Queues` | its turn comes: the source is up, or probed, and has room | `TakesUnused`, the first time, if they are kept; else `ReadsMark`; `Asks` where the supply holds the marks |
+//! | `Queues` | its turn comes, and no ids are wanted any more | `Rests` |
+//! | `TakesUnused` | unused ids of an earlier process are gone from the file | `Rests`: they are issued |
+//! | `TakesUnused` | there are none | `ReadsMark` |
+//! | `ReadsMark` | which ids were given before is known | `Asks` |
+//! | `Asks` | the source gave segments | `Marks` |
+//! | `Marks` | the mark above them is durable | `Rests`: only now are their ids issued |
+//!
+//! Segments go to the callers that wait, and then to the buffer. Closed, all ends of calls are without effect but those
+//! of the writes that store unused ids.
 
-use super::callers::{Collected, Outcome, Ticket, Wish};
+use super::close::Closing;
 use super::fetch_texts::closed;
 use super::fetches::Fetches;
-use super::settings::{SupplySettings, TagId};
-use super::supply_call::{Call, CallEnd, Notice};
+use super::mark_read::MarkKey;
+use super::prewarming::Prewarming;
+use super::settings::{MarkStore, SupplySettings, TagId};
+use super::supply_call::{Call, CallEnd, Notice, SupplyEnd};
+use super::supply_stats::{SupplyStats, TagStats};
 use super::tag_supply::TagSupply;
+use super::tickets::{Collected, Outcome, Ticket, Wish};
 use crate::call::{CallId, Clocks};
-use crate::options::check_tag;
 use crate::{Code, DoubleBuffer, Error, Result, Run};
-use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 use core::time::Duration;
 
 /// The supply of ids of all tags of one source.
 ///
 /// A clone has the same ids as the original, in buffers of its own: only one of the two may issue them. It is for
-/// searches through the states.
+/// searches through the states. Two are equal if the same comes next, whatever their numbers and statistics.
 #[derive(Clone, Debug)]
 pub struct Supply {
     fetches: Fetches,
-    names: BTreeMap<Arc<str>, TagId>,
+    prewarming: Prewarming,
+    closing: Option<Closing>,
+    /// When it was polled last.
+    polled: Duration,
 }
 
 impl Supply {
     /// With these valid options. `seed` makes back-off times differ from those of other processes; it proves nothing.
     pub fn new(settings: SupplySettings, seed: u64) -> Supply {
-        let limit = settings.limit();
-        Supply { fetches: Fetches::new(settings, limit, seed), names: BTreeMap::new() }
+        let fetches = Fetches::new(settings, seed);
+        Supply { prewarming: Prewarming::new(&fetches.needs), fetches, closing: None, polled: Duration::ZERO }
     }
 
     /// A tag, and the buffer from which its ids are taken. Nothing is fetched yet.
     ///
     /// Errors: `invalid_argument` for a name that this source does not accept; `closed`.
     pub fn tag(&mut self, name: &str) -> Result<(TagId, Arc<DoubleBuffer>)> {
-        if self.fetches.is_closed {
-            return Err(closed());
-        }
-        check_tag(name)?;
-        let id = match self.names.get(name) {
-            Some(id) => *id,
-            None => {
-                let (id, name) = (TagId(self.fetches.agenda.number()), Arc::<str>::from(name));
-                let tag = TagSupply::new(Arc::clone(&name), &self.fetches.settings);
-                self.fetches.tags.insert(id, Box::new(tag));
-                self.names.insert(name, id);
-                id
-            }
-        };
+        let id = self.fetches.needs.tag(name)?;
         self.buffer(id).map(|buffer| (id, buffer)).ok_or_else(closed)
     }
 
     /// The buffer of a tag: of a clone it is another one.
     pub fn buffer(&self, tag: TagId) -> Option<Arc<DoubleBuffer>> {
-        self.fetches.tags.get(&tag).map(|tag| Arc::clone(&tag.buffer))
+        self.fetches.needs.tags.get(&tag).map(|tag| Arc::clone(&tag.buffer))
     }
 
     /// A taker got the id that requests the next fetch. Without it, the next caller that finds the buffer empty does.
     pub fn wants_more(&mut self, tag: TagId, clocks: Clocks) {
-        self.fetches.decide(tag, clocks.boot);
+        self.fetches.needs.decide(tag, clocks.boot);
     }
 
     /// A caller found the buffer empty, and waits. Its ids come from the source, or were put back. It may have ended
@@ -85,28 +84,57 @@ impl Supply {
     /// Ends: its ids; `segment_unavailable` when its time is over, or the code of the source's last error with its text;
     /// `unknown_tag`, and the error of a source that denies the tag; `would_block`; `closed`.
     pub fn wait(&mut self, tag: TagId, wish: Wish, clocks: Clocks) -> Ticket {
-        self.fetches.wait(tag, wish, clocks.boot)
+        let ticket = self.fetches.needs.wait(tag, wish, clocks.boot);
+        self.fetches.hurry(tag, clocks.boot);
+        ticket
+    }
+
+    /// A caller wants a range past the buffer: of `step` ids, or as many as the source gives if it is 0, none below
+    /// `after`. Several of one tag may be under way.
+    ///
+    /// Ends: the range; the error of the source; `unknown_tag`; `segment_regressed` and `source_invalid` for ids that were
+    /// given before; `segment_unavailable` when its time is over; `closed`; `invalid_argument` for a supply that does not
+    /// hold its marks itself, where no range may go past them.
+    pub fn take_range(
+        &mut self,
+        tag: TagId,
+        step: i64,
+        after: i64,
+        timeout: Duration,
+        clocks: Clocks,
+    ) -> Ticket {
+        let is_held = self.fetches.needs.settings.marks == MarkStore::Held;
+        let allowed = "a range from a supply that holds its marks";
+        let refused = (!is_held).then(|| Error::invalid("take_range", "called", allowed));
+        let ticket = self.fetches.needs.wait_for_range(tag, timeout, refused, clocks.boot);
+        self.fetches.ranges.push(ticket, step, after);
+        ticket
     }
 
     /// How a ticket ended. Once it has, it is collected, and gone.
     pub fn collect(&mut self, ticket: Ticket) -> Collected {
-        let Some(caller) = self.fetches.callers.get(ticket) else {
-            let error =
-                Error::new(Code::Internal, "this call was collected or cancelled before; report this");
-            return Collected::Failed { error, by: None };
-        };
-        if caller.outcome.is_none() {
-            return Collected::Waits;
+        let callers = &mut self.fetches.needs.callers;
+        match callers.get(ticket) {
+            None => {
+                let error =
+                    Error::new(Code::Internal, "this call was collected or cancelled before; report this");
+                return Collected::Failed { error, by: None };
+            }
+            Some(caller) if caller.outcome.is_none() => return Collected::Waits,
+            Some(_) => {}
         }
-        let Some(mut caller) = self.fetches.callers.remove(ticket) else { return Collected::Waits };
+        let Some(mut caller) = callers.remove(ticket) else { return Collected::Waits };
         match caller.outcome.take() {
             None => Collected::Waits,
             Some(Outcome::Given) => Collected::Ids(caller.runs),
+            Some(Outcome::Range(fetched)) => Collected::Range(fetched),
             Some(outcome) => {
-                let by = self.fetches.tags.get(&caller.tag).and_then(|tag| tag.failed_by);
-                let is_of_source = !matches!(outcome, Outcome::WouldBlock) && !self.fetches.is_closed;
-                let error = self.fetches.error_of(&caller, outcome);
-                Collected::Failed { error, by: by.filter(|_| is_of_source) }
+                let failed_by = self.fetches.needs.tags.get(&caller.tag).and_then(|tag| tag.failed_by);
+                let by = caller
+                    .call
+                    .or(failed_by)
+                    .filter(|_| !matches!(outcome, Outcome::WouldBlock) && !self.fetches.needs.is_closed);
+                Collected::Failed { error: self.fetches.error_of(&caller, outcome), by }
             }
         }
     }
@@ -114,74 +142,135 @@ impl Supply {
     /// A caller has gone: its future was dropped, its signal aborted, its wait interrupted. Its ids are put back, also
     /// those of a ticket that was not collected.
     pub fn cancel(&mut self, ticket: Ticket, clocks: Clocks) {
-        self.fetches.cancel(ticket, clocks.boot);
+        let call = self.fetches.needs.cancel(ticket, clocks.boot);
+        self.fetches.ranges.leave(ticket, call, &mut self.fetches.needs.agenda);
     }
 
     /// Ids that were taken from the buffer, or collected, and will not be issued. They are issued next. After a close
     /// they are a gap.
     pub fn put_back(&mut self, tag: TagId, runs: &[Run], clocks: Clocks) {
-        self.fetches.put_back(tag, runs, clocks.boot);
+        self.fetches.needs.put_back(tag, runs, clocks.boot);
     }
 
     /// Nobody uses a tag any more. If it never had ids, nothing of it stays: names that the source does not know fill no
-    /// memory. Otherwise it has no effect.
+    /// memory. If the supply holds the marks, the mark stays, and its ids are a gap. Otherwise, and while something is
+    /// done for it, it has no effect.
     pub fn forget(&mut self, tag: TagId) {
-        let is_unused = |tag: &mut TagSupply| {
-            tag.received == 0 && tag.work.is_none() && tag.place.is_none() && tag.waiting() == 0
-        };
-        if self.fetches.tags.get_mut(&tag).is_some_and(|tag| is_unused(tag))
-            && let Some(gone) = self.fetches.remove(tag)
-        {
-            self.names.remove(&gone);
+        if !self.fetches.is_busy(tag) {
+            self.fetches.needs.forget(tag);
         }
     }
 
-    /// Ends all callers with `closed`, and all buffers. [`Notice::Closed`] comes once. A second close has no effect.
+    /// Ends all callers with `closed`, and all buffers. Unused ids are stored, if they are kept. [`Notice::Closed`] comes
+    /// once, within 2 s. A second close has no effect.
     pub fn close(&mut self, clocks: Clocks) {
-        if !self.fetches.is_closed {
-            self.fetches.close(clocks.boot);
+        if self.closing.is_some() {
+            return;
         }
+        let listing = self.prewarming.close();
+        self.fetches.close(clocks.boot);
+        let needs = &mut self.fetches.needs;
+        listing.into_iter().for_each(|call| needs.agenda.tell(Notice::Abandon(call)));
+        let keeps = needs.settings.keeps_for().is_some();
+        let rest = needs.tags.values_mut().map(|tag| (Arc::clone(&tag.name), tag.seal()));
+        let rest = rest.filter(|(_, rest)| keeps && !rest.is_empty());
+        let source = &self.fetches.source_name;
+        let rest = rest.map(|(tag, rest)| (MarkKey { source: Arc::clone(source), tag }, rest)).collect();
+        self.closing = Some(Closing::new(rest, &mut needs.agenda, clocks.boot));
     }
 
     /// The next call to carry out; `None` until something changes, or the time of [`Supply::next_time`] has come. Whoever
     /// is free takes one.
     pub fn next_call(&mut self, clocks: Clocks) -> Option<(CallId, Call)> {
-        self.fetches.run_timers(clocks.boot);
-        self.fetches.next_call(clocks.boot)
+        self.poll(clocks.boot);
+        let needs = &mut self.fetches.needs;
+        if let Some(closing) = &mut self.closing {
+            return closing.next_call(&needs.settings, &mut needs.agenda);
+        }
+        let list = self.prewarming.next_call(&self.fetches.source_name, needs);
+        list.or_else(|| self.fetches.next_call(clocks.boot))
     }
 
     /// Whether [`Supply::next_call`] would return a call.
     pub fn has_calls(&self, clocks: Clocks) -> bool {
-        self.fetches.has_calls(clocks.boot)
+        match &self.closing {
+            Some(closing) => closing.has_calls(),
+            None => self.prewarming.is_ready() || self.fetches.has_calls(clocks.boot),
+        }
     }
 
     /// A call has ended. A second end, and one after [`Notice::Abandon`], have no effect: ids of it are a gap.
-    pub fn done(&mut self, call: CallId, end: CallEnd, clocks: Clocks) {
-        self.fetches.done(call, end, clocks.boot);
+    pub fn done(&mut self, call: CallId, end: impl Into<CallEnd>, clocks: Clocks) {
+        let (end, agenda): (CallEnd, _) = (end.into(), &mut self.fetches.needs.agenda);
+        match (&mut self.closing, end.0) {
+            (Some(closing), SupplyEnd::Updated(end)) if end.call == call => closing.done(call, end, agenda),
+            (Some(_), _) => {}
+            (None, SupplyEnd::Listed(end)) if end.call == call => self.prewarming.listed(call, end, agenda),
+            (None, end) => self.fetches.done(call, CallEnd(end), clocks.boot),
+        }
+        self.poll_prewarming(clocks.boot);
     }
 
     /// What the host has to be told. It is carried out without the lock: a logger may ask for an id.
     pub fn next_notice(&mut self, clocks: Clocks) -> Option<Notice> {
-        self.fetches.run_timers(clocks.boot);
-        self.fetches.agenda.notice(&self.fetches.callers)
+        self.poll(clocks.boot);
+        let needs = &mut self.fetches.needs;
+        needs.agenda.notice(&needs.callers)
     }
 
-    /// When to poll again, by the boot time, whatever happens until then: a time that has passed means now.
+    /// When to poll again, by the boot time, if nothing happens until then: a time that has passed means now. Calls that
+    /// can be taken already do not count: after each event the host asks [`Supply::has_calls`].
     pub fn next_time(&self) -> Option<Duration> {
+        let needs = &self.fetches.needs;
         let opens = || {
-            let (at_ms, _) = self.fetches.breaker.opens_ms().filter(|_| self.fetches.agenda.ready() > 0)?;
+            let (at_ms, _) = needs.breaker.opens_ms().filter(|_| needs.agenda.ready() > 0)?;
             Some(Duration::from_millis(u64::try_from(at_ms).unwrap_or(0)))
         };
-        [self.fetches.agenda.next_time(), opens()].into_iter().flatten().min()
+        let behind = self.fetches.is_behind.then_some(Duration::ZERO);
+        let opens = behind.or_else(|| opens().filter(|at| *at > self.polled));
+        [needs.agenda.next_time(), opens].into_iter().flatten().min()
     }
-}
 
-impl Supply {
+    /// The state of a tag; `None` once it is forgotten.
+    pub fn tag_stats(&self, tag: TagId) -> Option<TagStats> {
+        let needs = &self.fetches.needs;
+        needs.tags.get(&tag).map(|tag| TagStats::of(tag, needs.settings.stock()))
+    }
+
+    /// All tags, in the order of their names.
+    pub fn tags(&self) -> impl Iterator<Item = (&str, TagId)> {
+        self.fetches.needs.names.iter().map(|(name, id)| (&**name, *id))
+    }
+
+    /// The state of the supply.
+    pub fn stats(&self) -> SupplyStats {
+        SupplyStats::of(&self.fetches)
+    }
+
+    /// Runs what is due.
+    fn poll(&mut self, now: Duration) {
+        self.polled = now;
+        if self.fetches.run_timers(now)
+            && let Some(closing) = &mut self.closing
+        {
+            closing.late(&mut self.fetches.needs.agenda);
+        }
+        self.poll_prewarming(now);
+    }
+
+    fn poll_prewarming(&mut self, now: Duration) {
+        self.prewarming.ended(core::mem::take(&mut self.fetches.ended));
+        self.prewarming.go_on(&mut self.fetches.needs, now);
+    }
+
     /// What decides about what comes next, without statistics and numbers.
     fn deciding(&self) -> impl Hash + Eq + '_ {
-        let tags: alloc::vec::Vec<&TagSupply> = self.fetches.tags.values().map(|tag| &**tag).collect();
-        let callers: alloc::vec::Vec<_> = self.fetches.callers.states().collect();
-        (tags, callers, &self.fetches.breaker, self.fetches.calls.len(), self.fetches.is_closed)
+        let needs = &self.fetches.needs;
+        let tags: Vec<&TagSupply> = needs.tags.values().map(|tag| &**tag).collect();
+        let ended = |tag| needs.tags.get(&tag).map_or(0, |tag| tag.fetch.ended());
+        let callers: Vec<_> = needs.callers.states().map(|each| each.deciding(ended(each.tag))).collect();
+        let fetches = (self.fetches.deciding(), &needs.breaker, needs.is_closed);
+        (tags, callers, fetches, &self.prewarming, &self.closing)
     }
 }
 

@@ -1,24 +1,29 @@
 //! What a supply asks of its host: calls, how they end, and notices.
 
-use super::callers::Ticket;
-use super::mark_calls::{MarkRead, MarkUpdate};
+use super::mark_read::{MarkFound, MarkList, MarkRead, MarksListed};
+use super::mark_update::{MarkUpdate, MarkUpdated};
+use super::tickets::Ticket;
 use crate::call::{CallId, Level};
-use crate::{Code, Error, Fetched, Result, Segment};
+use crate::http::{HttpCall, HttpEnd};
+use crate::{Code, Error, Fetched, Result};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 /// A call that the host carries out, without the lock of the supply, and ends once by [`super::Supply::done`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Call {
+    /// List the tags that were used lately.
+    ListMarks(Box<MarkList>),
     /// Read the mark of a tag, without its lock.
     ReadMark(MarkRead),
     /// Change the mark of a tag: under its lock read, compare and write, durably.
     UpdateMark(Box<MarkUpdate>),
     /// Call the user's code for ids.
     Fetch(FetchCall),
+    /// Send a request to a server.
+    Http(Box<HttpCall>),
 }
 
 /// A request to the user's code.
@@ -34,31 +39,26 @@ pub struct FetchCall {
     pub(super) call: CallId,
 }
 
-/// How a call ended. Only the calls make one, so that no host can claim a write, or an answer, that did not come.
+/// How a call to the user's code ended. Only a [`FetchCall`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CallEnd {
-    /// The call; an end that is reported for another one has no effect.
-    pub(super) call: CallId,
-    pub(super) how: Ended,
+pub struct FetchCallEnd {
+    call: CallId,
+    answer: Result<Option<Fetched>>,
 }
 
+/// How a call ended: made from the end that the call itself returned, so that no host can claim a write, or an answer,
+/// that did not come.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Ended {
-    /// Every id below the mark was given before.
-    MarkRead(Result<i64>),
-    /// The mark above these segments is durable.
-    Accepted(Result<Accepted>),
+pub struct CallEnd(pub(super) SupplyEnd);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum SupplyEnd {
+    Listed(MarksListed),
+    MarkRead(MarkFound),
+    Updated(MarkUpdated),
     /// What the source gave; `None` for an unknown tag.
-    Fetched(Result<Option<Fetched>>),
-}
-
-/// Segments that were not given before. The mark above them is durable.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Accepted {
-    /// At least one.
-    pub(super) segments: Vec<Segment>,
-    /// Why another segment was skipped.
-    pub(super) refused: Option<Error>,
+    Fetched(CallId, Result<Option<Fetched>>),
+    Http(Box<HttpEnd>),
 }
 
 /// What the host is told.
@@ -76,29 +76,72 @@ pub enum Notice {
 
 impl FetchCall {
     /// What the user's code returned: ids that were never given before, or `None` for an unknown tag. An error that is
-    /// not of leafid is made by [`FetchCall::failed`].
-    pub fn end(self, answer: Result<Option<Fetched>>) -> CallEnd {
-        CallEnd { call: self.call, how: Ended::Fetched(answer) }
+    /// not of leafid is reported by [`FetchCall::failed`].
+    pub fn end(self, answer: Result<Option<Fetched>>) -> FetchCallEnd {
+        FetchCallEnd { call: self.call, answer }
     }
 
     /// The user's code failed with this text of its own.
-    pub fn failed(self, text: &str) -> CallEnd {
+    pub fn failed(self, text: &str) -> FetchCallEnd {
         self.unavailable(format!("the fetch of a segment failed: {text}"))
     }
 
     /// The user's code panicked.
-    pub fn panicked(self) -> CallEnd {
+    pub fn panicked(self) -> FetchCallEnd {
         let message = "the fetch of a segment panicked; see the code that gives segments, then try again";
         self.unavailable(message.into())
     }
 
     /// The user's code ended, and will not answer.
-    pub fn dropped(self) -> CallEnd {
+    pub fn dropped(self) -> FetchCallEnd {
         let message = "the fetch of a segment ended without an answer; see the code that gives segments";
         self.unavailable(message.into())
     }
 
-    fn unavailable(self, message: String) -> CallEnd {
+    fn unavailable(self, message: String) -> FetchCallEnd {
         self.end(Err(Error::new(Code::SegmentUnavailable, message)))
+    }
+}
+
+impl CallEnd {
+    /// Whether it is the end of this call. A request to a server is known by its exchange.
+    pub(super) fn is_of(&self, call: CallId) -> bool {
+        match &self.0 {
+            SupplyEnd::Listed(end) => end.call == call,
+            SupplyEnd::MarkRead(end) => end.call == call,
+            SupplyEnd::Updated(end) => end.call == call,
+            SupplyEnd::Fetched(of, _) => *of == call,
+            SupplyEnd::Http(_) => true,
+        }
+    }
+}
+
+impl From<MarksListed> for CallEnd {
+    fn from(end: MarksListed) -> CallEnd {
+        CallEnd(SupplyEnd::Listed(end))
+    }
+}
+
+impl From<MarkFound> for CallEnd {
+    fn from(end: MarkFound) -> CallEnd {
+        CallEnd(SupplyEnd::MarkRead(end))
+    }
+}
+
+impl From<MarkUpdated> for CallEnd {
+    fn from(end: MarkUpdated) -> CallEnd {
+        CallEnd(SupplyEnd::Updated(end))
+    }
+}
+
+impl From<FetchCallEnd> for CallEnd {
+    fn from(end: FetchCallEnd) -> CallEnd {
+        CallEnd(SupplyEnd::Fetched(end.call, end.answer))
+    }
+}
+
+impl From<HttpEnd> for CallEnd {
+    fn from(end: HttpEnd) -> CallEnd {
+        CallEnd(SupplyEnd::Http(Box::new(end)))
     }
 }

@@ -11,6 +11,10 @@ pub(super) struct TagCounts {
     /// How long calls waited, and how long the source took.
     pub(super) wait_times: Durations,
     pub(super) fetch_times: Durations,
+    /// The largest number of issued ids that was seen before ids were put back.
+    pub(super) issued: u64,
+    /// Ids that went out in ranges, past the buffer.
+    pub(super) ranged: u64,
     /// The number of fetches that failed with each code.
     pub(super) failures: BTreeMap<Code, u64>,
 }

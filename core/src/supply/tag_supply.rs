@@ -1,18 +1,23 @@
 //! One tag: its buffer, what waits for room in it, its fetches, and its callers.
 
-use super::agenda::Place;
-use super::callers::{Callers, Line, Ticket};
-use super::settings::SupplySettings;
+use super::agenda::QueuePlace;
+use super::settings::{MarkStore, SupplySettings};
 use super::tag_counts::TagCounts;
+use super::tickets::{Line, Ticket, Tickets};
+use super::work::{Stage, Work};
 use crate::call::CallId;
 use crate::{
-    AdaptiveStep, DoubleBuffer, FetchPlan, FetchState, Filler, PendingSegments, Result, Run, Segment, Stock,
+    AdaptiveStep, DoubleBuffer, FetchState, Filler, Guard, PendingSegments, Result, Run, Segment, Stock,
 };
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 use core::time::Duration;
+
+/// The spans of a guard that the supply holds. Ranges go to many servers in turn, and neighbours of one server are
+/// rare. It holds one more for a moment, so that the memory of 16 is enough.
+const HELD_SPANS: usize = 15;
 
 /// The state of a tag.
 #[derive(Debug)]
@@ -26,51 +31,29 @@ pub(super) struct TagSupply {
     pub(super) line: Option<Box<Line>>,
     pub(super) work: Option<Box<Work>>,
     /// Its place among those whose turn comes.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<QueuePlace>,
     /// The timer of its back-off.
     pub(super) due: Option<Duration>,
     /// Whether it already looked for the unused ids of an earlier process.
     pub(super) has_looked: bool,
     /// The number of ids that were received.
     pub(super) received: u64,
+    /// The number of callers that wait for ranges past the buffer.
+    pub(super) ranges: u32,
+    /// What was given before, where the supply itself holds the marks.
+    pub(super) guard: Option<Box<Guard>>,
     /// The call to the source that failed last.
     pub(super) failed_by: Option<CallId>,
     pub(super) counts: Option<Box<TagCounts>>,
 }
 
-/// What a running fetch of a tag does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Stage {
-    /// Its mark is read.
-    ReadsMark,
-    /// Its source is asked.
-    Asks,
-    /// What came is stored in its mark.
-    Marks,
-}
-
-/// A running fetch.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Work {
-    pub(super) stage: Stage,
-    /// The call that is under way; `None` until the host takes it.
-    pub(super) call: Option<CallId>,
-    pub(super) plan: FetchPlan,
-    /// Whether it checks if a source that is down still is.
-    pub(super) probes: bool,
-    pub(super) began: Duration,
-    pub(super) after: i64,
-    /// What the source gave, and its own step.
-    pub(super) segments: Vec<Segment>,
-    pub(super) step: Option<i64>,
-    /// The number of requests that it needed.
-    pub(super) requests: usize,
-}
-
 impl TagSupply {
-    pub(super) fn new(name: Arc<str>, settings: &SupplySettings) -> TagSupply {
+    /// `mark`: where the supply itself holds the marks, every id below was given before.
+    pub(super) fn new(name: Arc<str>, settings: &SupplySettings, mark: i64) -> TagSupply {
         let (buffer, filler) = DoubleBuffer::new();
         let step = AdaptiveStep::new(settings.first_step(), settings.adaptive);
+        let is_held = settings.marks == MarkStore::Held;
+        let guard = || Guard::resume(settings.order, mark, Vec::new(), HELD_SPANS);
         TagSupply {
             name,
             buffer: Arc::new(buffer),
@@ -83,6 +66,8 @@ impl TagSupply {
             due: None,
             has_looked: false,
             received: 0,
+            ranges: 0,
+            guard: is_held.then(|| Box::new(guard())),
             failed_by: None,
             counts: None,
         }
@@ -107,14 +92,8 @@ impl TagSupply {
         self.buffer.taken(&self.filler)
     }
 
-    /// Gives ids to the calls that wait, before anything else gets them. `got` is told who got some, and whether these
-    /// are all.
-    pub(super) fn serve(
-        &mut self,
-        callers: &mut Callers,
-        now: Duration,
-        got: impl FnMut(&mut Callers, Ticket, bool),
-    ) {
+    /// Gives ids to the calls that wait, before anything else gets them. `got` is told who got some.
+    pub(super) fn serve(&mut self, callers: &mut Tickets, now: Duration, got: impl FnMut(Ticket)) {
         let at_hand = self.left();
         let Some(line) = self.line.as_mut().filter(|_| at_hand > 0) else { return };
         let (buffer, pending) = (&self.buffer, &mut self.pending);
@@ -161,8 +140,40 @@ impl TagSupply {
         self.pending.push_back(segment);
     }
 
+    /// A call that waited for so many ids has ended without them.
+    pub(super) fn leave(&mut self, left: usize, callers: &Tickets) {
+        self.line.iter_mut().for_each(|line| line.leave(left, callers));
+        if self.waiting() == 0 {
+            self.line = None;
+        }
+    }
+
+    /// Whether nothing is done for it, and nobody waits.
+    pub(super) fn is_idle(&self) -> bool {
+        self.work.is_none() && self.place.is_none() && self.waiting() == 0 && self.ranges == 0
+    }
+
+    /// What its fetch does.
+    pub(super) fn stage(&self) -> Stage {
+        match &self.work {
+            Some(work) => work.stage,
+            None if self.place.is_some() => Stage::Queues,
+            None => Stage::Rests,
+        }
+    }
+
+    /// The number of ids that callers got. Ids that are put back do not lower it.
+    pub(super) fn issued(&self) -> u64 {
+        let before = self.counts.as_ref().map_or(0, |counts| counts.issued);
+        before.max(self.received.saturating_sub(self.left()))
+    }
+
     /// Puts ids back; they come before what is pending.
     pub(super) fn put_back(&mut self, runs: &[Run]) {
+        if runs.is_empty() {
+            return;
+        }
+        self.counts().issued = self.issued();
         let segments = runs.iter().rev().filter(|run| run.count > 0).filter_map(|run| segment_of(run).ok());
         segments.for_each(|segment| self.pending.push_front(segment));
     }
@@ -195,6 +206,7 @@ impl Clone for TagSupply {
             pending: self.pending.clone(),
             line: self.line.clone(),
             work: self.work.clone(),
+            guard: self.guard.clone(),
             counts: self.counts.clone(),
             ..*self
         }
@@ -204,13 +216,12 @@ impl Clone for TagSupply {
 impl TagSupply {
     /// What decides about what comes next: all but statistics and numbers.
     fn deciding(&self) -> impl Hash + Eq {
-        let work =
-            self.work.as_ref().map(|work| Work { call: work.call.map(|_| CallId(0)), ..(**work).clone() });
+        let work = self.work.as_ref().map(|work| work.deciding());
         let line = self.line.as_ref().map(|line| (line.waiting(), line.need()));
         let urgency = self.place.map(|(urgency, _)| urgency);
         (
-            (self.buffer.state(&self.filler), self.fetch.clone(), self.pending.clone()),
-            (line, work, urgency, self.due, self.has_looked),
+            (self.buffer.state(&self.filler), self.fetch.uncounted(), self.pending.clone()),
+            (line, work, urgency, self.due, self.has_looked, self.guard.clone()),
         )
     }
 }

@@ -1,5 +1,6 @@
 //! Worlds in which everything goes wrong, at random: seeds are played, and each world turns kind at many of its states.
 
+use crate::common::Random;
 use crate::counters::Kind;
 use crate::scenario::Scenario;
 use crate::seeds::each_seed;
@@ -16,7 +17,8 @@ const KIND_EACH: u64 = 250;
 fn plays(scenario: &Scenario, seeds: u64, needed: &[&str]) {
     let (seen, ids) = (RefCell::new(BTreeMap::new()), RefCell::new(0));
     each_seed(seeds, |seed| {
-        let mut world = World::new(scenario.clone(), seed);
+        let drawn = scenario.clone().drawn(&mut Random(seed));
+        let mut world = World::new(drawn, seed);
         for turn in 1..=TURNS {
             world.turn();
             if turn % KIND_EACH == 0 {
@@ -37,7 +39,7 @@ fn plays(scenario: &Scenario, seeds: u64, needed: &[&str]) {
     }
 }
 
-const ALWAYS: [&str; 12] = [
+const ALWAYS: &[&str] = &[
     "served",
     "segment_unavailable",
     "segment_regressed",
@@ -54,10 +56,38 @@ const ALWAYS: [&str; 12] = [
 
 #[test]
 fn a_callback_whose_ids_ascend() {
-    plays(&Scenario::of(Kind::Callback), 40, &ALWAYS);
+    plays(&Scenario::of(Kind::Callback), 40, ALWAYS);
 }
 
 #[test]
 fn a_callback_whose_ids_come_in_no_order() {
-    plays(&Scenario::of(Kind::Ranges), 40, &ALWAYS);
+    plays(&Scenario::of(Kind::Ranges), 40, ALWAYS);
+}
+
+#[test]
+#[ignore = "its world has hosts and sources that no supply promises to stand"]
+fn servers_of_ranges() {
+    plays(&Scenario::of(Kind::Range), 40, ALWAYS);
+}
+
+#[test]
+#[ignore = "its world has hosts and sources that no supply promises to stand"]
+fn servers_of_tinyid() {
+    plays(&Scenario::of(Kind::Tinyid), 40, ALWAYS);
+}
+
+#[test]
+fn nodes_of_a_leaf() {
+    plays(&Scenario::of(Kind::Leaf), 40, ALWAYS);
+}
+
+#[test]
+#[ignore = "its world has hosts and sources that no supply promises to stand"]
+fn a_supply_that_holds_its_marks() {
+    let scenario = Scenario { holds_marks: true, processes: 1, ..Scenario::of(Kind::Ranges) };
+    plays(
+        &scenario,
+        40,
+        &["served", "a range", "forgotten", "closed", "cancelled", "put back", "ended twice"],
+    );
 }

@@ -2,8 +2,12 @@
 //! restored to an earlier state, as from a backup, and raised by an operator.
 
 use crate::common::Random;
+use crate::scenario::TAGS;
 use leafid_core::Segment;
 use std::collections::BTreeMap;
+
+/// The numbers of all counters of a tag.
+const FOR_A_TAG: i64 = 1_000_000;
 
 /// Where the ids of a scenario come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,14 +22,13 @@ pub(crate) enum Kind {
     Tinyid,
     /// Two nodes of a Leaf, which return ids one by one.
     Leaf,
-    /// Counters in a directory that processes share.
-    File,
 }
 
 /// One counter, and the states that a backup has of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Counter {
     next: i64,
+    highest: i64,
     backups: Vec<i64>,
 }
 
@@ -41,7 +44,9 @@ pub(crate) struct Counters {
 
 impl Counters {
     fn of(&mut self, name: &str) -> &mut Counter {
-        self.by_name.entry(name.to_owned()).or_insert(Counter { next: 1, backups: vec![1] })
+        let first = first_of(name);
+        let new = || Counter { next: first, highest: first, backups: vec![first] };
+        self.by_name.entry(name.to_owned()).or_insert_with(new)
     }
 
     /// The next `count` numbers, none below `after`.
@@ -49,6 +54,7 @@ impl Counters {
         let counter = self.of(name);
         let start = counter.next.max(after);
         counter.next = start + count;
+        counter.highest = counter.highest.max(counter.next);
         counter.backups.push(start);
         let segment = Segment::new(start, start + count, 1).expect("a counter counts up");
         self.last.insert(name.to_owned(), segment);
@@ -88,15 +94,21 @@ impl Counters {
         self.restored += 1;
     }
 
-    /// An operator raises a counter, as the errors advise.
-    pub(crate) fn raise(&mut self, name: &str, next: i64) {
-        let counter = self.of(name);
-        counter.next = counter.next.max(next);
+    /// An operator raises all counters above what they gave, as the errors advise.
+    pub(crate) fn raise(&mut self) {
+        self.by_name.values_mut().for_each(|counter| counter.next = counter.highest);
         self.nodes.clear();
     }
+}
 
-    /// The names of all counters.
-    pub(crate) fn names(&self) -> Vec<String> {
-        self.by_name.keys().cloned().collect()
-    }
+/// Where a counter begins: no two give the same number.
+fn first_of(name: &str) -> i64 {
+    let (tag, database) = name.split_once('@').unwrap_or((name, "0"));
+    let at = TAGS.iter().position(|of| *of == tag).expect("a tag of the world") as i64;
+    1 + at * FOR_A_TAG + database.parse::<i64>().expect("a number") * FOR_A_TAG / 2
+}
+
+/// Whether an id may be of a tag.
+pub(crate) fn is_of(tag: &str, id: i64) -> bool {
+    (first_of(tag)..first_of(tag) + FOR_A_TAG).contains(&id)
 }

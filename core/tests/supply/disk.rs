@@ -95,10 +95,4 @@ impl Disk {
     pub(crate) fn durable(&self, name: &str) -> Option<&[u8]> {
         self.files.get(name).map(|file| file.durable.as_slice())
     }
-
-    /// A file as a backup has it.
-    pub(crate) fn restore(&mut self, name: &str, bytes: &[u8]) {
-        let Some(file) = self.files.get_mut(name) else { return };
-        (file.bytes, file.durable) = (bytes.to_vec(), bytes.to_vec());
-    }
 }

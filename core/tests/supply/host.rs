@@ -4,7 +4,12 @@ use crate::disk;
 use crate::process::{Stage, UnderWay};
 use crate::servers::{FLAWS, Flaw, Servers};
 use crate::world::World;
-use leafid_core::supply::{Call, CallEnd, MarkStep, MarkUpdate};
+use leafid_core::call::{FileAction, IoFailure, SharedFailure};
+use leafid_core::format::file_steps::{FileFacts, FileStep};
+use leafid_core::http::{HttpCall, NoResponse};
+use leafid_core::supply::mark_read::{MarkList, MarkRead};
+use leafid_core::supply::mark_update::MarkUpdate;
+use leafid_core::supply::{Call, CallEnd, FetchCall};
 use leafid_core::{Code, Error, Fetched, Result};
 
 /// What becomes of a call in its next step.
@@ -23,14 +28,20 @@ pub(crate) enum Fate {
     Answers(Flaw),
     /// Its end is reported twice.
     Twice,
+    /// Its end is reported for another call as well.
+    Strays,
 }
 
 /// The result of a step.
-pub(crate) enum Step {
-    /// It goes on with this stage.
+enum Step {
+    /// It goes on.
     On(UnderWay),
     /// It has ended.
-    Ends(Vec<CallEnd>),
+    Ends(CallEnd),
+}
+
+fn io(action: FileAction) -> SharedFailure {
+    SharedFailure::Io(action, IoFailure::other("as the world has it"))
 }
 
 fn failed(code: Code) -> Error {
@@ -43,12 +54,13 @@ impl World {
         if self.random.below(100) >= self.scenario.faults {
             return Fate::Well;
         }
-        match self.random.below(9) {
+        match self.random.below(10) {
             0 | 1 => Fate::FailsBefore,
             2 | 3 => Fate::FailsAfter,
             4 => Fate::Tears,
             5 => Fate::Forgets,
             6 => Fate::Twice,
+            7 => Fate::Strays,
             _ => Fate::Answers(self.random.pick(&FLAWS)),
         }
     }
@@ -56,48 +68,72 @@ impl World {
     /// The next step of a call that is under way.
     pub(crate) fn carry_on(&mut self, who: usize, at: usize, fate: Fate) {
         let under_way = self.processes[who].calls.remove(at);
-        let (id, before) = (under_way.id, under_way.clone());
+        let (id, is_abandoned) = (under_way.id, under_way.is_abandoned);
         let step = match under_way.call.clone() {
-            Call::ReadMark(read) => {
-                let name = read.name();
-                let found = match fate {
-                    Fate::FailsBefore | Fate::FailsAfter => Err(failed(Code::StateIo)),
-                    _ => Ok(self.disk.file(&name).map(|file| file.bytes.clone())),
-                };
-                Step::Ends(vec![read.end(found.as_ref().map(Option::as_deref).map_err(Error::clone), &name)])
-            }
+            Call::ListMarks(list) => Step::Ends(self.list(*list, fate)),
+            Call::ReadMark(read) => Step::Ends(self.read_mark(who, read, fate)),
             Call::UpdateMark(update) => self.update_mark(who, under_way, *update, fate),
-            Call::Fetch(fetch) => {
-                let answer = self.fetch(&fetch.tag, fetch.step, fate);
-                Step::Ends(vec![fetch.end(answer)])
-            }
+            Call::Fetch(fetch) => Step::Ends(self.fetch(fetch, fate)),
+            Call::Http(call) => self.http(who, under_way, *call, fate),
         };
-        match step {
-            Step::On(under_way) => self.processes[who].calls.insert(at, under_way),
-            Step::Ends(ends) => {
-                self.disk.unlock((self.processes[who].number, id.0));
-                for end in ends {
-                    self.end(who, &before, end.clone());
-                    if fate == Fate::Twice {
-                        self.end(who, &before, end);
-                        self.saw("ended twice");
-                    }
-                }
-            }
+        let end = match step {
+            Step::On(under_way) => return self.processes[who].calls.insert(at, under_way),
+            Step::Ends(end) => end,
+        };
+        self.disk.unlock((self.processes[who].number, id.0));
+        if is_abandoned {
+            self.saw("ended late");
+        }
+        let clocks = self.clocks(who);
+        self.processes[who].supply.done(id, end.clone(), clocks);
+        if fate == Fate::Twice {
+            self.processes[who].supply.done(id, end, clocks);
+            self.saw("ended twice");
+        } else if fate == Fate::Strays && !self.processes[who].calls.is_empty() {
+            let calls = &self.processes[who].calls;
+            let other = calls[self.random.below(calls.len() as u64) as usize].id;
+            self.processes[who].supply.done(other, end, clocks);
+            self.saw("strayed");
         }
     }
 
-    fn end(&mut self, who: usize, call: &UnderWay, end: CallEnd) {
-        let clocks = self.clocks(who);
-        if call.is_abandoned {
-            self.saw("ended late");
+    fn list(&mut self, mut list: MarkList, fate: Fate) -> CallEnd {
+        if fate != Fate::Well {
+            return list.failed("/marks", &IoFailure::other("as the world has it")).into();
         }
-        self.processes[who].supply.done(call.id, end, clocks);
+        let prefix = list.prefix();
+        for (name, file) in self.disk.files().filter(|(name, _)| name.starts_with(&prefix)) {
+            list.add(name, &file.bytes);
+        }
+        self.saw("listed");
+        list.end(self.wall_ms).into()
+    }
+
+    fn read_mark(&mut self, who: usize, read: MarkRead, fate: Fate) -> CallEnd {
+        let (name, tag) = (read.key().file_name(), read.key().tag.to_string());
+        let mark = self.judge.mark(&tag);
+        self.processes[who].read.insert(tag, mark);
+        match fate {
+            Fate::FailsBefore | Fate::FailsAfter => read.failed(&name, &io(FileAction::Read)).into(),
+            _ => read.end(self.disk.file(&name).map(|file| &file.bytes[..]), &name).into(),
+        }
+    }
+
+    fn fetch(&mut self, fetch: FetchCall, fate: Fate) -> CallEnd {
+        match (fate, self.random.below(3)) {
+            (Fate::Forgets, 0) => fetch.dropped().into(),
+            (Fate::Forgets, 1) => fetch.panicked().into(),
+            (Fate::Forgets, _) => fetch.failed("out of order").into(),
+            _ => {
+                let answer = self.answer(&fetch.tag, fetch.step, fate);
+                fetch.end(answer).into()
+            }
+        }
     }
 
     /// What the user's code returns.
-    fn fetch(&mut self, tag: &str, step: i64, fate: Fate) -> Result<Option<Fetched>> {
-        let count = if step > 0 { step.min(self.scenario.step) } else { self.scenario.step };
+    fn answer(&mut self, tag: &str, step: i64, fate: Fate) -> Result<Option<Fetched>> {
+        let name = Servers::counter(self.scenario.kind, tag, self.random.below(2) as usize);
         match fate {
             Fate::FailsBefore | Fate::Answers(Flaw::Busy | Flaw::Redirects) => {
                 return Err(failed(Code::SegmentUnavailable));
@@ -105,19 +141,56 @@ impl World {
             Fate::Answers(Flaw::Unknown) => return Ok(None),
             Fate::Answers(Flaw::Garbage) => return Err(failed(Code::SourceInvalid)),
             Fate::Answers(Flaw::Repeats | Flaw::Behind) => {
-                if let Some(segment) = self.counters.again(tag) {
+                if let Some(segment) = self.counters.again(&name) {
                     self.saw("answered again");
                     return Ok(Some(segment.into()));
                 }
             }
             _ => {}
         }
-        let name = Servers::counter(self.scenario.kind, tag, self.random.below(2) as usize);
+        let count = if step > 0 { step.min(self.scenario.step) } else { self.scenario.step };
         let segment = self.counters.take(&name, count, 0);
         match fate {
             Fate::FailsAfter => Err(failed(Code::SegmentUnavailable)),
             _ => Ok(Some(segment.into())),
         }
+    }
+
+    fn http(&mut self, who: usize, mut under_way: UnderWay, mut call: HttpCall, fate: Fate) -> Step {
+        match under_way.stage {
+            Stage::Sent(request) => {
+                if fate == Fate::FailsBefore {
+                    let is_stale = self.random.below(2) == 0;
+                    return Step::Ends(call.failed(NoResponse::Closed, is_stale).into());
+                }
+                let flaw = if let Fate::Answers(flaw) = fate { flaw } else { Flaw::None };
+                let answer = self.servers.answer(&mut self.counters, call.server, &request, flaw);
+                if flaw == Flaw::Repeats {
+                    self.saw("answered again");
+                }
+                if fate == Fate::FailsAfter {
+                    return Step::Ends(call.failed(NoResponse::TimedOut, false).into());
+                }
+                under_way.stage = Stage::Answered(answer);
+            }
+            Stage::Answered(answer) => return Step::Ends(call.end(&answer).0.into()),
+            _ if fate == Fate::FailsBefore => {
+                return Step::Ends(call.failed(NoResponse::ConnectTimedOut, false).into());
+            }
+            _ => {
+                let random = u128::from(self.random.next()) << 64 | u128::from(self.random.next());
+                let request = call.request(random);
+                let after = request.path.split("after=").nth(1).and_then(|rest| rest.split('&').next());
+                let after = after.map(|after| after.parse::<i64>().expect("a mark"));
+                if let Some(after) = after.filter(|_| !under_way.is_abandoned) {
+                    let read = self.processes[who].read[&under_way.tag];
+                    assert!(after >= read, "{call:?} after {after}, and its mark was read: {read}");
+                }
+                under_way.stage = Stage::Sent(request);
+            }
+        }
+        under_way.call = Call::Http(call.into());
+        Step::On(under_way)
     }
 
     fn update_mark(
@@ -127,49 +200,51 @@ impl World {
         mut update: MarkUpdate,
         fate: Fate,
     ) -> Step {
-        let name = update.name();
+        let name = update.key().file_name();
         let holder = (self.processes[who].number, under_way.id.0);
-        match under_way.stage {
-            Stage::New => {
-                if fate == Fate::FailsBefore {
-                    return Step::Ends(vec![update.end(Some(failed(Code::StateIo)))]);
-                }
-                self.disk.create(&name, &update.initial().expect("a new mark"), self.wall_ms);
-                if self.disk.lock(&name, holder) {
-                    under_way.stage = Stage::Locked;
-                } else {
-                    self.saw("a locked mark");
-                }
-                under_way.call = Call::UpdateMark(update.into());
-                Step::On(under_way)
-            }
-            _ if fate == Fate::FailsBefore => Step::Ends(vec![update.end(Some(failed(Code::StateIo)))]),
-            _ => {
-                let bytes = self.disk.file(&name).expect("it is locked").bytes.clone();
-                match update.step(&bytes, self.wall_ms + self.processes[who].skew_ms, &name) {
-                    MarkStep::Done => Step::Ends(vec![update.end(None)]),
-                    MarkStep::Write(offset, bytes) => {
-                        let (how, is_reported) = match fate {
-                            Fate::FailsAfter => (disk::Fate::Cached, true),
-                            Fate::Tears => (disk::Fate::Torn, true),
-                            Fate::Forgets => (disk::Fate::Lost, false),
-                            _ => (disk::Fate::Durable, false),
-                        };
-                        self.disk.write(&name, offset, &bytes[..], how, self.wall_ms);
-                        self.judge.look_at(&self.disk, &name);
-                        if is_reported {
-                            return Step::Ends(vec![update.end(Some(failed(Code::StateIo)))]);
-                        }
-                        if fate == Fate::Forgets {
-                            self.saw("a forgotten write");
-                            return Step::Ends(vec![update.end(None)]);
-                        }
-                        under_way.call = Call::UpdateMark(update.into());
-                        under_way.stage = Stage::Written;
-                        Step::On(under_way)
-                    }
-                }
-            }
+        if fate == Fate::FailsBefore {
+            return Step::Ends(update.failed(&name, &io(FileAction::Open)).into());
         }
+        if matches!(under_way.stage, Stage::New) {
+            if let Some(bytes) = update.initial().expect("a new mark fits") {
+                self.disk.create(&name, &bytes, self.wall_ms);
+            }
+            if self.disk.file(&name).is_none() {
+                return Step::Ends(update.missing().into());
+            }
+            match self.disk.lock(&name, holder) {
+                true => under_way.stage = Stage::Locked,
+                false => self.saw("a locked mark"),
+            }
+            return Step::On(under_way);
+        }
+        let file = self.disk.file(&name).expect("it is locked");
+        let now_ms = self.wall_ms + self.processes[who].skew_ms;
+        let facts = FileFacts { id: file.id, changed_ms: file.changed_ms, now_ms };
+        let FileStep::Write { offset, bytes, .. } = update.step(&file.bytes, facts, &name) else {
+            return Step::Ends(update.end().into());
+        };
+        let how = match fate {
+            Fate::FailsAfter => disk::Fate::Cached,
+            Fate::Tears => disk::Fate::Torn,
+            Fate::Forgets => disk::Fate::Lost,
+            _ => disk::Fate::Durable,
+        };
+        self.disk.write(&name, offset, &bytes[..], how, self.wall_ms);
+        self.judge.look_at(&self.disk, &name);
+        match fate {
+            Fate::FailsAfter | Fate::Tears => {
+                return Step::Ends(update.failed(&name, &io(FileAction::Write)).into());
+            }
+            Fate::Forgets => {
+                self.saw("a forgotten write");
+                if self.random.below(2) == 0 {
+                    return Step::Ends(update.end().into());
+                }
+            }
+            _ => {}
+        }
+        under_way.call = Call::UpdateMark(update.into());
+        Step::On(under_way)
     }
 }

@@ -1,6 +1,7 @@
 //! The judge of the world: it sees every id that a caller got, over all processes and restarts, and every mark on the
 //! disk. It panics at the first broken rule.
 
+use crate::counters::is_of;
 use crate::disk::Disk;
 use leafid_core::format::mark::Mark;
 use leafid_core::format::shared;
@@ -68,6 +69,7 @@ impl Judge {
         let of = self.processes.entry((process, tag.to_owned())).or_default();
         for &id in ids {
             assert!(all.insert(id), "process {process} issued {id} of {tag}, which was issued before");
+            assert!(is_of(tag, id), "process {process} issued {id} of {tag}, whose source has no such id");
             assert!(
                 !self.has_marks || id < mark,
                 "process {process} issued {id} of {tag}, and its durable mark is {mark}"

@@ -13,7 +13,7 @@ impl World {
     /// From here on nothing goes wrong: asserts that all callers have an end, that each process gets ids, and that those
     /// that close are closed.
     pub(crate) fn turns_kind(&mut self) {
-        self.raise_counters();
+        self.counters.raise();
         self.scenario.faults = 0;
         for who in 0..self.processes.len() {
             self.processes[who].halves.clear();
@@ -29,7 +29,7 @@ impl World {
                 self.run_until(who, until, is_closed, "it does not close");
                 continue;
             }
-            for tag in self.scenario.tags {
+            for &tag in self.scenario.tags {
                 self.gets_an_id(who, tag, until);
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::counters::{Counters, Kind};
 use leafid_core::wire::{Request, Response};
+use std::collections::BTreeMap;
 
 /// What is wrong with an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,8 @@ pub(crate) struct Servers {
     pub(crate) kind: Kind,
     /// The number of ids that a server gives if it is asked for no number.
     pub(crate) step: i64,
-    last: Vec<Option<(u16, String)>>,
+    /// The last answer of each server. One that repeats no nonce can be told from another one by its tag alone.
+    last: BTreeMap<(usize, String), (u16, String)>,
 }
 
 /// The parts of a request that a server looks at.
@@ -42,6 +44,11 @@ struct Asked {
     step: Option<i64>,
     after: i64,
     nonce: String,
+}
+
+/// The tag of a request.
+pub(crate) fn asked_for(request: &Request) -> String {
+    Asked::read(request).tag
 }
 
 impl Asked {
@@ -61,13 +68,16 @@ impl Asked {
 }
 
 impl Servers {
-    pub(crate) fn new(kind: Kind, step: i64, servers: usize) -> Servers {
-        Servers { kind, step, last: vec![None; servers] }
+    pub(crate) fn new(kind: Kind, step: i64) -> Servers {
+        Servers { kind, step, last: BTreeMap::new() }
     }
 
-    /// The name of the counter from which a server takes the ids of a tag.
+    /// The name of the counter from which a server, or a callback, takes the ids of a tag.
     pub(crate) fn counter(kind: Kind, tag: &str, server: usize) -> String {
-        if kind == Kind::Tinyid { format!("{tag}@{server}") } else { tag.to_owned() }
+        match kind {
+            Kind::Tinyid | Kind::Ranges => format!("{tag}@{server}"),
+            _ => tag.to_owned(),
+        }
     }
 
     /// What a server answers. It counts on even if its answer is a wrong one, or never arrives.
@@ -79,10 +89,11 @@ impl Servers {
         flaw: Flaw,
     ) -> Response {
         let asked = Asked::read(request);
-        let last = self.last[server].clone().filter(|_| flaw == Flaw::Repeats);
+        let key = (server, if self.kind == Kind::Range { String::new() } else { asked.tag.clone() });
+        let last = self.last.get(&key).cloned().filter(|_| flaw == Flaw::Repeats);
         let (status, body) = last.unwrap_or_else(|| self.right(counters, server, request, &asked, flaw));
         if flaw == Flaw::None {
-            self.last[server] = Some((status, body.clone()));
+            self.last.insert(key, (status, body.clone()));
         }
         let (status, body) = match flaw {
             Flaw::Busy => (503, "busy".into()),

@@ -3,15 +3,15 @@
 //! process gets ids.
 
 use crate::common::Random;
-use crate::counters::{Counters, Kind};
+use crate::counters::Counters;
 use crate::disk::Disk;
 use crate::judge::Judge;
 use crate::process::{Half, Process, Waits, ids_of};
 use crate::scenario::Scenario;
 use crate::servers::Servers;
-use leafid_core::Empty;
 use leafid_core::call::Clocks;
 use leafid_core::supply::{Collected, Ticket, Wish};
+use leafid_core::{Empty, Fetched, IdOrder};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -37,17 +37,15 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(scenario: Scenario, seed: u64) -> World {
-        let ascends = matches!(scenario.kind, Kind::Callback | Kind::Range | Kind::File);
-        let mut random = Random(seed);
-        let scenario = Scenario { faults: random.pick(&[0, 3, 10, 30]), ..scenario };
+        let ascends = scenario.order() == IdOrder::Ascending;
         let mut world = World {
-            random,
+            random: Random(seed),
             boot: Duration::from_secs(1_000),
             wall_ms: 1_800_000_000_000,
             counters: Counters::default(),
-            servers: Servers::new(scenario.kind, scenario.step, scenario.servers),
+            servers: Servers::new(scenario.kind, scenario.step),
             disk: Disk::default(),
-            judge: Judge::new(ascends, true),
+            judge: Judge::new(ascends && !scenario.holds_marks, !scenario.holds_marks),
             processes: Vec::new(),
             started: 0,
             seen: BTreeMap::new(),
@@ -79,7 +77,7 @@ impl World {
     }
 
     /// A process is killed, with all its calls and callers.
-    fn kill(&mut self, who: usize) {
+    pub(crate) fn kill(&mut self, who: usize) {
         let process = self.processes.remove(who);
         self.disk.unlock_all(process.number);
         self.judge.ended(process.number);
@@ -101,8 +99,7 @@ impl World {
     pub(crate) fn go_on(&mut self, who: usize, mut half: Half) -> Option<Ticket> {
         let clocks = self.clocks(who);
         let process = &mut self.processes[who];
-        // What it had is a gap, after a close.
-        let (id, buffer) = process.supply.tag(&half.tag).ok()?;
+        let (id, buffer) = process.tag(&half.tag)?;
         loop {
             let left = half.count - half.runs.iter().map(|run| run.count).sum::<usize>();
             if left == 0 {
@@ -139,6 +136,9 @@ impl World {
         let clocks = self.clocks(who);
         let process = &mut self.processes[who];
         let Some((id, call)) = process.supply.next_call(clocks) else { return false };
+        // A call may be there because another one was given up.
+        self.listen(who);
+        let process = &mut self.processes[who];
         process.begins(id, call, &self.scenario);
         true
     }
@@ -160,6 +160,7 @@ impl World {
             return None;
         }
         let waits = process.waits.remove(&ticket).expect("a ticket is collected once");
+        process.gone.push((ticket, "collected"));
         match collected {
             Collected::Ids(runs) => {
                 let ids = ids_of(&runs);
@@ -195,12 +196,14 @@ impl World {
             94 => self.gives_up(who),
             95 => self.put_back(who),
             96 => self.counters_change(),
-            97 if self.one_in(4) => self.close(who),
+            97 if self.one_in(2) => self.forget(who),
+            97 if self.one_in(2) => self.close(who),
+            98 if self.scenario.holds_marks => self.take_range(who),
             98 if self.one_in(4) => {
                 self.saw("killed");
                 self.kill(who);
             }
-            99 if self.one_in(10) => {
+            99 if self.one_in(10) && !self.scenario.holds_marks => {
                 self.saw("power cut");
                 (0..self.processes.len()).rev().for_each(|who| self.kill(who));
                 self.disk.cut_power();
@@ -239,7 +242,7 @@ impl World {
     /// A caller takes once from the buffer, and is then interrupted.
     fn takes_some(&mut self, who: usize, mut half: Half) {
         let process = &mut self.processes[who];
-        let Ok((_, buffer)) = process.supply.tag(&half.tag) else { return };
+        let Some((_, buffer)) = process.tag(&half.tag) else { return };
         let left = half.count - half.runs.iter().map(|run| run.count).sum::<usize>();
         if let Ok((run, _)) = buffer.take_many(left.min(3)) {
             half.runs.push(run);
@@ -248,6 +251,7 @@ impl World {
     }
 
     fn collect_some(&mut self, who: usize) {
+        self.collect_ranges(who);
         let only_woken = !self.one_in(4);
         let waits = self.processes[who].waits.iter().filter(|(_, waits)| waits.is_woken || !only_woken);
         let tickets: Vec<Ticket> = waits.map(|(ticket, _)| *ticket).collect();
@@ -282,6 +286,7 @@ impl World {
         let process = &mut self.processes[who];
         process.supply.cancel(ticket, clocks);
         let waits = process.waits.remove(&ticket).expect("it is listed");
+        process.gone.push((ticket, "cancelled"));
         self.judge.goes_back(process.number, &waits.tag);
         self.saw("cancelled");
     }
@@ -291,34 +296,72 @@ impl World {
         let process = &mut self.processes[who];
         let Some((tag, runs)) = process.had.pop() else { return };
         self.judge.put_back(process.number, &tag, &ids_of(&runs));
-        let Ok((id, _)) = process.supply.tag(&tag) else { return };
+        let Some((id, _)) = process.tag(&tag) else { return };
         process.supply.put_back(id, &runs, clocks);
         self.saw("put back");
     }
 
     fn counters_change(&mut self) {
-        if self.one_in(2) {
+        if self.one_in(2) && !self.scenario.holds_marks {
             let mut random = Random(self.random.next());
             self.counters.restore(&mut random);
             self.saw("restored");
         } else {
-            self.raise_counters();
+            self.counters.raise();
         }
     }
 
-    /// An operator raises the counters, as the errors advise.
-    pub(crate) fn raise_counters(&mut self) {
-        for name in self.counters.names() {
-            let mark = self.judge.mark(name.split('@').next().unwrap_or(&name));
-            self.counters.raise(&name, mark);
+    /// Nobody uses a tag any more.
+    fn forget(&mut self, who: usize) {
+        let tag = self.random.pick(self.scenario.tags);
+        let process = &mut self.processes[who];
+        let is_used = process.waits.values().any(|waits| waits.tag == tag)
+            || process.halves.iter().any(|half| half.tag == tag)
+            || process.had.iter().any(|(of, _)| of == tag);
+        if let Some(id) = process.tags.get(tag).filter(|_| !is_used) {
+            process.supply.forget(*id);
+            if process.supply.buffer(*id).is_none() {
+                process.tags.remove(tag);
+                self.saw("forgotten");
+            }
         }
     }
 
-    fn close(&mut self, who: usize) {
+    /// A client of a server takes a range past the buffer.
+    fn take_range(&mut self, who: usize) {
+        let (clocks, tag) = (self.clocks(who), self.random.pick(self.scenario.tags));
+        let step = self.random.pick(&[0, 1, 5]);
+        let process = &mut self.processes[who];
+        let Some((id, _)) = process.tag(tag) else { return };
+        let ticket = process.supply.take_range(id, step, 0, TIMEOUT, clocks);
+        process.ranges.insert(ticket, tag.to_owned());
+    }
+
+    /// Collects the ranges that came.
+    fn collect_ranges(&mut self, who: usize) {
+        for (ticket, tag) in self.processes[who].ranges.clone() {
+            let collected = self.processes[who].supply.collect(ticket);
+            if collected == Collected::Waits {
+                continue;
+            }
+            self.processes[who].ranges.remove(&ticket);
+            self.processes[who].gone.push((ticket, "a range"));
+            if let Collected::Range(Fetched { segment, .. }) = collected {
+                let ids: Vec<i64> = (0..segment.len()).filter_map(|at| segment.id(at)).collect();
+                let number = self.processes[who].number;
+                let begun = self.judge.begins(number, &tag);
+                self.judge.issued(number, &tag, &ids, begun, false);
+                self.saw("a range");
+            }
+        }
+    }
+
+    pub(crate) fn close(&mut self, who: usize) {
         let clocks = self.clocks(who);
         let process = &mut self.processes[who];
         process.supply.close(clocks);
         process.is_closing = true;
+        process.calls.iter_mut().for_each(|call| call.is_abandoned = true);
         self.saw("closed");
     }
 }

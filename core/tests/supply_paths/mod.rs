@@ -2,12 +2,19 @@
 //! the test says.
 
 mod callers;
+mod kept;
+mod limits;
+mod measures;
+mod memory;
 mod paths;
+mod served;
+mod table;
 
+use leafid_core::call::FileAdvice;
 use leafid_core::call::{CallId, Clocks};
+use leafid_core::supply::memory_mark::MemoryMark;
 use leafid_core::supply::{
-    Call, Collected, MarkStore, MemoryMark, Notice, Prewarm, Source, Supply, SupplySettings, TagId, Ticket,
-    Wish,
+    Call, CallEnd, Collected, MarkStore, Notice, Prewarm, Source, Supply, SupplySettings, TagId, Ticket, Wish,
 };
 use leafid_core::{DoubleBuffer, Error, Fetched, IdOrder, Result, Run, Segment};
 use std::collections::BTreeMap;
@@ -18,7 +25,7 @@ use std::time::Duration;
 pub(crate) struct Host {
     pub(crate) supply: Supply,
     pub(crate) now: Duration,
-    pub(crate) marks: BTreeMap<String, Option<MemoryMark>>,
+    pub(crate) marks: BTreeMap<String, MemoryMark>,
     /// The counter of the source, and the errors that it returns first.
     pub(crate) next: i64,
     pub(crate) errors: Vec<Error>,
@@ -37,7 +44,9 @@ pub(crate) fn settings() -> SupplySettings {
         adaptive: false,
         prefetch: 10,
         marks: MarkStore::Memory,
+        advice: FileAdvice::StateDir,
         keep_unused: false,
+        machine_start: None,
         prewarm: Prewarm::None,
     }
 }
@@ -73,7 +82,8 @@ impl Host {
         match self.errors.is_empty() {
             true => {
                 let start = self.next;
-                self.next += step.min(self.most);
+                // A request without a number gets ten.
+                self.next += if step == 0 { 10 } else { step }.min(self.most);
                 Ok(Some(Segment::new(start, self.next, 1)?.into()))
             }
             false => Err(self.errors.remove(0)),
@@ -88,22 +98,27 @@ impl Host {
     }
 
     pub(crate) fn carry_out(&mut self, id: CallId, call: Call) {
-        let end = match call {
+        let end = self.end_of(call);
+        self.supply.done(id, end, self.clocks());
+    }
+
+    pub(crate) fn end_of(&mut self, call: Call) -> CallEnd {
+        match call {
             Call::ReadMark(read) => {
-                let mark = self.marks.get(&*read.tag).and_then(|mark| mark.as_ref());
-                read.end_in_memory(mark)
+                let mark = self.marks.get(&*read.key().tag);
+                read.end_in_memory(mark).into()
             }
             Call::UpdateMark(update) => {
-                let mark = self.marks.entry(update.tag.to_string()).or_default();
-                update.end_in_memory(mark)
+                let mark = self.marks.entry(update.key().tag.to_string());
+                update.end_in_memory(mark.or_insert_with(|| MemoryMark::new(IdOrder::Ascending))).into()
             }
             Call::Fetch(fetch) => {
                 self.asked.push((fetch.tag.to_string(), fetch.step, fetch.after));
                 let answer = self.answer(fetch.step);
-                fetch.end(answer)
+                fetch.end(answer).into()
             }
-        };
-        self.supply.done(id, end, self.clocks());
+            Call::ListMarks(_) | Call::Http(_) => panic!("{call:?} is of another source"),
+        }
     }
 
     /// Drives until there is no call and no notice.

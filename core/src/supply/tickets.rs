@@ -64,6 +64,7 @@ pub enum Collected {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Outcome {
     Given,
+    Range(Fetched),
     Failed(Error),
     /// At this time.
     Late(Duration),
@@ -87,6 +88,10 @@ pub(super) struct Caller {
     /// The time of its entry among the timers.
     pub(super) due: Option<Duration>,
     pub(super) outcome: Option<Outcome>,
+    /// It waits for a range past the buffer.
+    pub(super) is_range: bool,
+    /// The call that is made for it alone.
+    pub(super) call: Option<CallId>,
     /// It is told of its end by what its caller gets back, not by a notice.
     pub(super) is_quiet: bool,
 }
@@ -105,6 +110,8 @@ impl Caller {
             waits_since: None,
             due: None,
             outcome: None,
+            is_range: false,
+            call: None,
             is_quiet: true,
         }
     }
@@ -112,6 +119,17 @@ impl Caller {
     /// The time at which it ends if nothing comes.
     pub(super) fn ends_at(&self) -> Duration {
         self.blocks_until.map_or(self.deadline, |until| until.min(self.deadline))
+    }
+
+    /// Whether its thread may wait no longer.
+    pub(super) fn is_blocked(&self, now: Duration) -> bool {
+        self.blocks_until.is_some_and(|until| until <= now)
+    }
+
+    /// The same without numbers, to compare two of them. So many fetches of its tag have ended.
+    pub(super) fn deciding(&self, ended: u64) -> Caller {
+        let (before, call) = (self.before.saturating_sub(ended), self.call.map(|_| CallId(0)));
+        Caller { before, call, ..self.clone() }
     }
 
     fn receive(&mut self, run: Run, now: Duration) {
@@ -132,9 +150,9 @@ fn goes_on(first: &Run, second: &Run) -> bool {
 
 /// All tickets that were not collected yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Callers(BTreeMap<Ticket, Box<Caller>>);
+pub(super) struct Tickets(BTreeMap<Ticket, Box<Caller>>);
 
-impl Callers {
+impl Tickets {
     pub(super) fn insert(&mut self, ticket: Ticket, caller: Caller) {
         self.0.insert(ticket, Box::new(caller));
     }
@@ -152,7 +170,7 @@ impl Callers {
     }
 
     /// The caller, while it waits.
-    fn waiting(&mut self, ticket: Ticket) -> Option<&mut Caller> {
+    pub(super) fn waiting(&mut self, ticket: Ticket) -> Option<&mut Caller> {
         self.get_mut(ticket).filter(|caller| caller.outcome.is_none())
     }
 
@@ -197,7 +215,7 @@ impl Line {
     }
 
     /// A call that waited has ended without its ids.
-    pub(super) fn leave(&mut self, left: usize, callers: &Callers) {
+    pub(super) fn leave(&mut self, left: usize, callers: &Tickets) {
         self.waiting -= 1;
         self.need -= left as u64;
         // Those that have gone are as many as those that wait, at most.
@@ -215,19 +233,17 @@ impl Line {
         self.one.iter().chain(&self.many).copied()
     }
 
-    /// Gives ids, of which `at_hand` are there, until no call waits or `take` has none. Each call that got some is told
-    /// to `got`, with whether it has all.
+    /// Gives ids, of which `at_hand` are there, until no call waits or `take` has none. `got` is told who got some.
     pub(super) fn serve(
         &mut self,
-        callers: &mut Callers,
+        callers: &mut Tickets,
         at_hand: u64,
         now: Duration,
         mut take: impl FnMut(usize) -> Option<Run>,
-        mut got: impl FnMut(&mut Callers, Ticket, bool),
+        mut got: impl FnMut(Ticket),
     ) {
         while self.waiting > 0 {
-            let is_turn = self.of_one >= TURN || self.of_many > 0;
-            let is_many = self.one.is_empty() || (is_turn && !self.many.is_empty());
+            let is_many = self.one.is_empty() || (self.of_one >= TURN && !self.many.is_empty());
             let line = if is_many { &mut self.many } else { &mut self.one };
             let Some(&ticket) = line.front() else { return };
             let Some(caller) = callers.waiting(ticket) else {
@@ -253,17 +269,15 @@ impl Line {
                 self.of_one += 1;
                 self.one.pop_front();
             } else {
-                (self.of_one, self.of_many) =
-                    (0, if turn_ends { 0 } else { self.of_many + run.count as u64 });
-                if turn_ends
-                    && let Some(front) = self.many.pop_front()
-                    && !has_all
-                {
-                    self.many.push_back(front);
+                self.of_many += run.count as u64;
+                if turn_ends {
+                    (self.of_one, self.of_many) = (0, 0);
+                    let front = self.many.pop_front().filter(|_| !has_all);
+                    self.many.extend(front);
                 }
             }
             self.waiting -= usize::from(has_all);
-            got(callers, ticket, has_all);
+            got(ticket);
         }
     }
 }

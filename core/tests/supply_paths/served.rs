@@ -1,0 +1,188 @@
+//! Servers: which one is asked, when another one is, and how ids that come one by one are gathered.
+
+use super::{Host, settings};
+use leafid_core::IdOrder;
+use leafid_core::call::CallId;
+use leafid_core::http::{HttpCall, HttpServer, HttpServers, NoResponse};
+use leafid_core::supply::{Call, Dialect, Notice, Source, SupplySettings, TagId};
+use leafid_core::wire::Response;
+use leafid_core::wire::leaf::LeafMode;
+use std::sync::Arc;
+use std::time::Duration;
+
+fn of(dialect: Dialect, order: IdOrder) -> SupplySettings {
+    let server = |url: &str| HttpServer { url: url.into(), proxy: None };
+    let servers = HttpServers {
+        option: "servers",
+        servers: vec![server("http://a"), server("http://b")],
+        request_timeout: Duration::from_secs(1),
+        connect_timeout: Duration::from_millis(500),
+    };
+    let source = Source::Servers { servers: Arc::new(servers), dialect, connections: 4 };
+    SupplySettings { source, source_name: "http".into(), order, step: None, ..settings() }
+}
+
+fn range() -> Host {
+    Host::new(of(Dialect::Range { ordered: true }, IdOrder::Ascending))
+}
+
+fn leaf() -> Host {
+    let mode = LeafMode::Segment { block_size: 1 };
+    let settings = of(Dialect::Leaf(mode), IdOrder::Ranges);
+    Host::new(SupplySettings { step: Some(10), adaptive: false, ..settings })
+}
+
+/// The next request; other calls are carried out.
+fn request(host: &mut Host) -> Option<(CallId, HttpCall)> {
+    loop {
+        match host.supply.next_call(host.clocks())? {
+            (id, Call::Http(call)) => return Some((id, *call)),
+            (id, call) => host.carry_out(id, call),
+        }
+    }
+}
+
+fn answer(host: &mut Host, (id, mut call): (CallId, HttpCall), random: u128, body: &str) {
+    call.request(random);
+    let body = body.replace("NONCE", &format!("{random:032x}"));
+    let (end, _) = call.end(&Response::new("http://a", 200, body.as_bytes(), "servers"));
+    host.supply.done(id, end, host.clocks());
+}
+
+fn fail(host: &mut Host, (id, mut call): (CallId, HttpCall)) {
+    call.request(1);
+    host.supply.done(id, call.failed(NoResponse::ConnectTimedOut, false), host.clocks());
+}
+
+const RANGE: &str = r#"{"tag":"order","start":"1","end":"11","stride":1,"step":10,"nonce":"NONCE"}"#;
+
+#[test]
+fn a_server_that_fails_is_followed_by_the_next_one_in_the_same_fetch() {
+    let mut host = range();
+    let (tag, _) = host.tag("order");
+    let ticket = host.wait(tag, 2);
+    let first = request(&mut host).unwrap();
+    assert_eq!(first.1.server, 0);
+    assert!(request(&mut host).is_none(), "one request of a tag at a time");
+    fail(&mut host, first);
+    let second = request(&mut host).unwrap();
+    assert_eq!(second.1.server, 1);
+    answer(&mut host, second, 7, RANGE);
+    host.drive();
+    assert_eq!(host.collect(ticket), Ok(vec![1, 2]));
+    let stats = host.supply.tag_stats(tag).unwrap();
+    assert_eq!((stats.fetches, stats.failures, stats.step), (1, 0, 10));
+    let errors = host.supply.stats().servers;
+    assert!(errors[0].1.is_some() && errors[1].1.is_none(), "{errors:?}");
+}
+
+#[test]
+fn an_answer_to_another_request_gives_no_ids() {
+    let mut host = range();
+    let (tag, _) = host.tag("order");
+    let ticket = host.wait(tag, 1);
+    for _ in 0..2 {
+        let call = request(&mut host).unwrap();
+        answer(&mut host, call, 7, &RANGE.replace("NONCE", &format!("{:032x}", 8)));
+    }
+    host.pass(Duration::from_millis(100));
+    assert_eq!(host.collect(ticket), Err("Waits".into()));
+    assert_eq!(host.supply.tag_stats(tag).unwrap().last_error.unwrap().code().name(), "source_invalid");
+}
+
+#[test]
+fn a_request_whose_end_is_never_reported_is_abandoned_and_its_end_is_no_answer() {
+    let mut host = range();
+    let (tag, _) = host.tag("order");
+    let ticket = host.wait(tag, 1);
+    let (id, call) = request(&mut host).unwrap();
+    let due = host.supply.next_time().unwrap();
+    assert!(due <= host.now + Duration::from_secs(2), "{due:?}");
+    host.now += Duration::from_millis(1_600);
+    host.drive();
+    assert!(host.notices.contains(&Notice::Abandon(id)), "{:?}", host.notices);
+    answer(&mut host, (id, call), 7, RANGE);
+    host.drive();
+    assert_eq!(host.collect(ticket), Err("Waits".into()));
+    assert_eq!(host.supply.tag_stats(tag).unwrap().left, 0);
+}
+
+#[test]
+fn tinyid_is_asked_for_the_reason_why_it_gives_no_ids() {
+    let token = "secret".to_owned();
+    let mut host = Host::new(of(Dialect::Tinyid { token }, IdOrder::Ranges));
+    let (tag, _) = host.tag("order");
+    let ticket = host.wait(tag, 1);
+    let mut paths = Vec::new();
+    for body in
+        ["", "", r#"{"code":5,"message":"token is error"}"#, r#"{"code":5,"message":"token is error"}"#]
+    {
+        let Some((id, mut call)) = request(&mut host) else { break };
+        paths.push(call.request(3).path.split('?').next().unwrap().rsplit('/').next().unwrap().to_owned());
+        let (end, _) = call.end(&Response::new("http://a", 200, body.as_bytes(), "servers"));
+        host.supply.done(id, end, host.clocks());
+    }
+    host.drive();
+    let (ids, why) = ("nextSegmentIdSimple", "nextSegmentId");
+    assert_eq!(paths, [ids, ids, why, why]);
+    let error = host.collect(ticket).unwrap_err();
+    assert!(error.contains("the token may not ask tinyid") && !error.contains("secret"), "{error}");
+    assert!(!format!("{:?}", host.supply).contains("secret"), "it is in no log");
+}
+
+fn one(host: &mut Host, call: (CallId, HttpCall), id: i64) {
+    answer(host, call, 9, &id.to_string());
+}
+
+#[test]
+fn single_ids_are_asked_for_beside_each_other_and_the_first_go_to_who_waits() {
+    let mut host = leaf();
+    let (tag, buffer) = host.tag("order");
+    let ticket = host.wait(tag, 1);
+    let mut calls: Vec<_> = std::iter::from_fn(|| request(&mut host)).collect();
+    assert_eq!(calls.len(), 4, "as many as connections");
+    one(&mut host, calls.remove(2), 70);
+    let (id, call) = host.supply.next_call(host.clocks()).unwrap();
+    assert!(matches!(call, Call::UpdateMark(_)), "the caller does not wait for the others: {call:?}");
+    host.carry_out(id, call);
+    assert_eq!(host.collect(ticket), Ok(vec![70]));
+    assert!(buffer.take().is_err());
+    // The others fill the stock, and are stored together.
+    let more: Vec<_> = std::iter::from_fn(|| request(&mut host)).collect();
+    assert_eq!(more.len(), 1);
+    for (at, call) in calls.into_iter().chain(more).enumerate() {
+        one(&mut host, call, 71 + at as i64);
+    }
+    host.now += Duration::from_millis(20);
+    while request(&mut host).is_some_and(|_| true) {}
+    assert_eq!(buffer.take().map(|(id, _)| id), Ok(71));
+}
+
+#[test]
+fn all_tags_of_a_leaf_share_its_connections_in_turns() {
+    let mut host = leaf();
+    let tags: Vec<TagId> = ["a", "b", "c"].map(|name| host.tag(name).0).to_vec();
+    tags.iter().for_each(|tag| _ = host.wait(*tag, 5));
+    let mut asked: Vec<String> = Vec::new();
+    while let Some((_, mut call)) = request(&mut host) {
+        asked.push(call.request(1).path[..24].to_owned());
+    }
+    let first: std::collections::BTreeSet<&String> = asked.iter().take(3).collect();
+    assert_eq!((asked.len(), first.len()), (4, 3), "{asked:?}");
+}
+
+#[test]
+fn a_caller_of_a_leaf_hears_since_when_no_response_came() {
+    let mut host = leaf();
+    let (tag, _) = host.tag("order");
+    let ticket = host.wait(tag, 2);
+    let calls: Vec<_> = std::iter::from_fn(|| request(&mut host)).collect();
+    host.now += Duration::from_millis(400);
+    let mut calls = calls.into_iter();
+    one(&mut host, calls.next().unwrap(), 5);
+    assert!(request(&mut host).is_none_or(|(_, call)| call.server == 0));
+    host.now += Duration::from_millis(1_000);
+    assert_eq!(host.collect(ticket), Err("Waits".into()));
+    host.supply.cancel(ticket, host.clocks());
+    assert_eq!(host.supply.tag_stats(tag).unwrap().left, 1, "its id is put back");
+}

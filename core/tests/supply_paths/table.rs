@@ -1,0 +1,96 @@
+//! The table of states at the head of the machine: it names the states that the code has, and every way that a fetch
+//! goes is in it.
+
+use super::{Host, settings};
+use leafid_core::supply::{Call, MarkStore, Stage, SupplySettings, TagId};
+use leafid_core::{Code, Error};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+const HEAD: &str = include_str!("../../src/supply/supply.rs");
+
+/// The names in backticks that are states.
+fn states(text: &str) -> Vec<Stage> {
+    let names = text.split('`').skip(1).step_by(2);
+    names.filter_map(|name| Stage::ALL.into_iter().find(|stage| format!("{stage:?}") == name)).collect()
+}
+
+/// Each row as its state and those that may come next.
+fn rows() -> Vec<(Stage, Vec<Stage>)> {
+    let rows = HEAD.lines().filter_map(|line| line.strip_prefix("//! | `"));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        let state = states(&format!("`{}", cells[0]));
+        (state[0], states(cells[2]))
+    })
+    .collect()
+}
+
+#[test]
+fn the_table_names_all_states() {
+    let named: BTreeSet<String> = rows().iter().map(|(state, _)| format!("{state:?}")).collect();
+    assert_eq!(named, Stage::ALL.iter().map(|stage| format!("{stage:?}")).collect());
+    assert!(rows().iter().all(|(_, next)| !next.is_empty()));
+}
+
+/// The ways of a tag through its states while the host carries out calls, some of which fail.
+fn ways(settings: SupplySettings) -> BTreeSet<String> {
+    let mut host = Host::new(settings);
+    let (tag, _) = host.tag("order");
+    let mut ways = BTreeSet::new();
+    let mut before = Stage::Rests;
+    let mut look = |host: &Host, ways: &mut BTreeSet<String>, tag: TagId| {
+        let stage = host.supply.tag_stats(tag).unwrap().stage;
+        // A fetch that is over may be wanted again at once.
+        let rests = (stage == Stage::Queues && before != Stage::Rests).then_some(Stage::Rests);
+        for next in rests.into_iter().chain([stage]) {
+            if next != before {
+                ways.insert(format!("{before:?} {next:?}"));
+            }
+            before = next;
+        }
+    };
+    for turn in 0..60 {
+        host.wait(tag, 3);
+        look(&host, &mut ways, tag);
+        while let Some((id, call)) = host.supply.next_call(host.clocks()) {
+            look(&host, &mut ways, tag);
+            if matches!(call, Call::Fetch(_)) && turn % 3 == 1 {
+                host.errors.push(Error::new(Code::SegmentUnavailable, "down"));
+            }
+            match call {
+                Call::ReadMark(read) if turn % 5 == 2 => {
+                    let end = read.refused(Error::new(Code::StateIo, "no"));
+                    host.supply.done(id, end, host.clocks());
+                }
+                Call::UpdateMark(update) if turn % 7 == 3 => {
+                    let end = update.refused(Error::new(Code::StateIo, "no"));
+                    host.supply.done(id, end, host.clocks());
+                }
+                call => host.carry_out(id, call),
+            }
+            look(&host, &mut ways, tag);
+        }
+        host.now += Duration::from_millis(700);
+    }
+    ways
+}
+
+#[test]
+fn each_way_of_a_fetch_is_in_the_table() {
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    for (state, next) in rows() {
+        known.extend(next.iter().map(|next| format!("{state:?} {next:?}")));
+        // Any error.
+        known.insert(format!("{state:?} Rests"));
+    }
+    let held = SupplySettings { marks: MarkStore::Held, ..settings() };
+    let kept = super::kept::settings_that_keep();
+    let went: BTreeSet<String> = [settings(), held, kept].into_iter().flat_map(ways).collect();
+    let unknown: Vec<&String> = went.difference(&known).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    let seen = ["Rests Queues", "Queues ReadsMark", "ReadsMark Asks", "Asks Marks", "Queues TakesUnused"];
+    for way in seen {
+        assert!(went.contains(way), "{way} was not gone: {went:?}");
+    }
+}
