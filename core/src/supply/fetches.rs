@@ -2,13 +2,14 @@
 
 use super::agenda::{MOST_TIMERS, Timer, Urgency};
 use super::asked_servers::{AskStep, AskedServers};
+use super::counter_update::{CounterUpdate, NamedCounter};
 use super::fetch_texts::{LateCall, closed, log_once, would_block};
 use super::mark_read::{MarkKey, MarkRead};
 use super::mark_update::{MarkOutcome, MarkUpdate};
 use super::memory_mark::Accepted;
 use super::needs::{Needs, ms};
 use super::ranges::Ranges;
-use super::settings::{MarkStore, SupplySettings, TagId};
+use super::settings::{MarkStore, Source, SupplySettings, TagId};
 use super::singles::{Gathered, Singles};
 use super::supply_call::{Call, CallEnd, FetchCall, Notice, SupplyEnd};
 use super::tickets::{Caller, Outcome, Ticket};
@@ -183,7 +184,18 @@ impl Fetches {
                     self.gathered(came, now);
                     return None;
                 }
-                (None, None) => Call::Fetch(FetchCall { tag: Arc::clone(&tag.name), step, after, call }),
+                (None, None) => match &settings.source {
+                    Source::File { directory, tags } => {
+                        let named = tags.iter().find(|(named, _)| **named == *tag.name);
+                        let named = named.map(|(_, named)| NamedCounter { told: tag.is_told, ..*named });
+                        let (directory, name) = (Arc::clone(directory), Arc::clone(&tag.name));
+                        let update = CounterUpdate::new(call, directory, name, step, after, named);
+                        Call::UpdateCounter(Box::new(update))
+                    }
+                    Source::Callback { .. } | Source::Servers { .. } => {
+                        Call::Fetch(FetchCall { tag: Arc::clone(&tag.name), step, after, call })
+                    }
+                },
                 (None, Some(servers)) => {
                     let exchange = work
                         .exchange
@@ -298,6 +310,11 @@ impl Fetches {
                 }
                 Err(error) => self.ended(id, Err(error), now),
             },
+            (Stage::Asks, SupplyEnd::Counted(end)) => {
+                tag.is_told |= end.result.is_ok();
+                self.log_all(end.notes);
+                self.came(id, call, end.result.map(Some), now);
+            }
             (Stage::Asks, SupplyEnd::Fetched(_, answer)) => self.came(id, call, answer, now),
             (Stage::Asks, SupplyEnd::Http(end)) => {
                 let (Some(servers), Some(exchange)) = (&mut self.servers, &mut work.exchange) else { return };

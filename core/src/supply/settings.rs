@@ -1,5 +1,6 @@
 //! What a supply is of: its source, its marks, and the rules of its tags.
 
+use super::counter_update::{CounterDirectory, NamedCounter};
 use crate::call::FileAdvice;
 use crate::format::unused::MachineStart;
 use crate::http::HttpServers;
@@ -8,6 +9,7 @@ use crate::wire::leaf::LeafMode;
 use crate::{CallLimit, IdOrder, Result, Stock};
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt;
 
 /// The step if neither the user nor the source sets one: a common value in Leaf's tables.
@@ -55,6 +57,13 @@ pub enum Source {
     Callback {
         /// It ends later, on the thread that asks for ids: that thread cannot wait for it.
         is_deferred: bool,
+    },
+    /// Counters in a directory, which the processes of one host share.
+    File {
+        /// The directory, as it was opened.
+        directory: Arc<CounterDirectory>,
+        /// How the counters of tags begin that the user named.
+        tags: Vec<(String, NamedCounter)>,
     },
     /// Servers.
     Servers {
@@ -112,6 +121,7 @@ impl SupplySettings {
     pub(super) fn limit(&self) -> CallLimit {
         match &self.source {
             Source::Callback { is_deferred: false } => CallLimit { few: 4, many: 16, slow_ms: 100, all: 16 },
+            Source::File { .. } => CallLimit { few: 4, many: 16, slow_ms: 1_000, all: 16 },
             Source::Callback { is_deferred: true } => {
                 CallLimit { few: 4, many: 16, slow_ms: 1_000, all: 1_024 }
             }

@@ -1,5 +1,6 @@
 //! What a supply asks of its host: calls, how they end, and notices.
 
+use super::counter_update::{CounterUpdate, CounterUpdated};
 use super::mark_read::{MarkFound, MarkList, MarkRead, MarksListed};
 use super::mark_update::{MarkUpdate, MarkUpdated};
 use super::tickets::Ticket;
@@ -20,6 +21,8 @@ pub enum Call {
     ReadMark(MarkRead),
     /// Change the mark of a tag: under its lock read, compare and write, durably.
     UpdateMark(Box<MarkUpdate>),
+    /// Take ids from a counter of a directory, under its lock and durably.
+    UpdateCounter(Box<CounterUpdate>),
     /// Call the user's code for ids.
     Fetch(FetchCall),
     /// Send a request to a server.
@@ -56,6 +59,7 @@ pub(super) enum SupplyEnd {
     Listed(MarksListed),
     MarkRead(MarkFound),
     Updated(MarkUpdated),
+    Counted(CounterUpdated),
     /// What the source gave; `None` for an unknown tag.
     Fetched(CallId, Result<Option<Fetched>>),
     Http(Box<HttpEnd>),
@@ -110,6 +114,7 @@ impl CallEnd {
             SupplyEnd::Listed(end) => end.call == call,
             SupplyEnd::MarkRead(end) => end.call == call,
             SupplyEnd::Updated(end) => end.call == call,
+            SupplyEnd::Counted(end) => end.call == call,
             SupplyEnd::Fetched(of, _) => *of == call,
             SupplyEnd::Http(_) => true,
         }
@@ -131,6 +136,12 @@ impl From<MarkFound> for CallEnd {
 impl From<MarkUpdated> for CallEnd {
     fn from(end: MarkUpdated) -> CallEnd {
         CallEnd(SupplyEnd::Updated(end))
+    }
+}
+
+impl From<CounterUpdated> for CallEnd {
+    fn from(end: CounterUpdated) -> CallEnd {
+        CallEnd(SupplyEnd::Counted(end))
     }
 }
 

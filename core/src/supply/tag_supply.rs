@@ -36,6 +36,8 @@ pub(super) struct TagSupply {
     pub(super) due: Option<Duration>,
     /// Whether it already looked for the unused ids of an earlier process.
     pub(super) has_looked: bool,
+    /// Whether a fetch wrote the step that the user named to its counter.
+    pub(super) is_told: bool,
     /// The number of ids that were received.
     pub(super) received: u64,
     /// The number of callers that wait for ranges past the buffer.
@@ -65,6 +67,7 @@ impl TagSupply {
             place: None,
             due: None,
             has_looked: false,
+            is_told: false,
             received: 0,
             ranges: 0,
             guard: is_held.then(|| Box::new(guard())),
@@ -221,7 +224,7 @@ impl TagSupply {
         let urgency = self.place.map(|(urgency, _)| urgency);
         (
             (self.buffer.state(&self.filler), self.fetch.uncounted(), self.pending.clone()),
-            (line, work, urgency, self.due, self.has_looked, self.guard.clone()),
+            (line, work, urgency, self.due, (self.has_looked, self.is_told), self.guard.clone()),
         )
     }
 }

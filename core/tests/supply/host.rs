@@ -73,6 +73,7 @@ impl World {
             Call::ListMarks(list) => Step::Ends(self.list(*list, fate)),
             Call::ReadMark(read) => Step::Ends(self.read_mark(who, read, fate)),
             Call::UpdateMark(update) => self.update_mark(who, under_way, *update, fate),
+            Call::UpdateCounter(_) => unreachable!("no world has counters in files"),
             Call::Fetch(fetch) => Step::Ends(self.fetch(fetch, fate)),
             Call::Http(call) => self.http(who, under_way, *call, fate),
         };

@@ -176,7 +176,7 @@ fn after_of(call: &Call) -> Option<i64> {
 
 fn tag_of(call: &Call) -> String {
     match call {
-        Call::ListMarks(_) => String::new(),
+        Call::ListMarks(_) | Call::UpdateCounter(_) => String::new(),
         Call::ReadMark(read) => read.key().tag.to_string(),
         Call::UpdateMark(update) => update.key().tag.to_string(),
         Call::Fetch(fetch) => fetch.tag.to_string(),

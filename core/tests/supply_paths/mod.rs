@@ -2,6 +2,7 @@
 //! the test says.
 
 mod callers;
+mod counted;
 mod kept;
 mod limits;
 mod measures;
@@ -117,7 +118,9 @@ impl Host {
                 let answer = self.answer(fetch.step);
                 fetch.end(answer).into()
             }
-            Call::ListMarks(_) | Call::Http(_) => panic!("{call:?} is of another source"),
+            Call::ListMarks(_) | Call::UpdateCounter(_) | Call::Http(_) => {
+                panic!("{call:?} is of another source")
+            }
         }
     }
 
