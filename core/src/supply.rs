@@ -3,6 +3,7 @@
 
 mod agenda;
 mod asked_servers;
+mod caller_errors;
 mod close;
 pub mod counter_update;
 mod fetch_texts;
@@ -30,4 +31,4 @@ pub use supply::Supply;
 pub use supply_call::{Call, CallEnd, FetchCall, FetchCallEnd, Notice};
 pub use supply_stats::{SupplyStats, TagStats};
 pub use tickets::{Collected, Ticket, Wish};
-pub use work::Stage;
+pub use work::FetchStage;

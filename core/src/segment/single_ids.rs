@@ -37,7 +37,7 @@ pub struct SingleIds<T, R> {
     most: usize,
     /// The number of threads that send requests, or will.
     workers: usize,
-    collected: BTreeMap<T, Collected<R>>,
+    collected: BTreeMap<T, Arrivals<R>>,
 }
 
 /// The next actions of the host. It must carry out all of them.
@@ -64,7 +64,7 @@ pub struct SingleIdsAnswer<R> {
 
 /// The results of a tag's requests so far.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Collected<R> {
+struct Arrivals<R> {
     /// Completes the fetch, at this time even if more ids will come.
     reply: Option<(R, Duration)>,
     /// The next check by the timer, whatever the running requests do until then.
@@ -164,7 +164,7 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
         self.collected.get(tag)?.silent_since
     }
 
-    fn of(&mut self, tag: &T) -> &mut Collected<R> {
+    fn of(&mut self, tag: &T) -> &mut Arrivals<R> {
         self.collected.entry(tag.clone()).or_default()
     }
 
@@ -236,7 +236,7 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
     }
 }
 
-impl<R> Collected<R> {
+impl<R> Arrivals<R> {
     /// `is_all`: nothing more will come.
     fn answer(&mut self, is_all: bool, now: Duration) -> Option<SingleIdsAnswer<R>> {
         let (_, answer_at) = self.reply.as_ref()?;
@@ -268,9 +268,9 @@ impl<R> Collected<R> {
     }
 }
 
-impl<R> Default for Collected<R> {
-    fn default() -> Collected<R> {
-        Collected {
+impl<R> Default for Arrivals<R> {
+    fn default() -> Arrivals<R> {
+        Arrivals {
             reply: None,
             due: None,
             segments: Vec::new(),

@@ -3,7 +3,7 @@
 use super::agenda::{MOST_TIMERS, Timer, Urgency};
 use super::asked_servers::{AskStep, AskedServers};
 use super::counter_update::{CounterUpdate, NamedCounter};
-use super::fetch_texts::{LateCall, closed, log_once, would_block};
+use super::fetch_texts::{closed, log_once};
 use super::mark_read::{MarkKey, MarkRead};
 use super::mark_update::{MarkOutcome, MarkUpdate};
 use super::memory_mark::Accepted;
@@ -12,8 +12,8 @@ use super::ranges::Ranges;
 use super::settings::{MarkStore, Source, SupplySettings, TagId};
 use super::singles::{Gathered, Singles};
 use super::supply_call::{Call, CallEnd, FetchCall, Notice, SupplyEnd};
-use super::tickets::{Caller, Outcome, Ticket};
-use super::work::{Stage, Work};
+use super::tickets::{Outcome, Ticket};
+use super::work::{FetchStage, Work};
 use crate::call::{CallId, Level};
 use crate::{Code, Error, FetchEnd, Fetched, Result, Segment, ServersReadiness};
 use alloc::boxed::Box;
@@ -145,9 +145,9 @@ impl Fetches {
         let looks = settings.keeps_for().is_some() && !tag.has_looked;
         tag.has_looked = true;
         let stage = match is_held {
-            true => Stage::Asks,
-            false if looks => Stage::TakesUnused,
-            false => Stage::ReadsMark,
+            true => FetchStage::Asks,
+            false if looks => FetchStage::TakesUnused,
+            false => FetchStage::ReadsMark,
         };
         let mut work = Work::new(stage, plan, probes, now);
         work.after = tag.guard.as_ref().map_or(0, |guard| guard.mark());
@@ -167,18 +167,18 @@ impl Fetches {
         let (waits, work) = (tag.line.is_some(), tag.work.as_mut()?);
         let (after, step, advice) = (work.after, work.plan.step, settings.advice);
         let asks = match work.stage {
-            Stage::Rests | Stage::Queues => return None,
-            Stage::TakesUnused => {
+            FetchStage::Rests | FetchStage::Queues => return None,
+            FetchStage::TakesUnused => {
                 let start = settings.keeps_for()?.clone();
                 Call::UpdateMark(Box::new(MarkUpdate::take_unused(call, key(), advice, start)))
             }
-            Stage::ReadsMark => Call::ReadMark(MarkRead::new(call, key(), advice)),
-            Stage::Marks => {
+            FetchStage::ReadsMark => Call::ReadMark(MarkRead::new(call, key(), advice)),
+            FetchStage::Marks => {
                 let segments = take(&mut work.segments);
                 let order = settings.order;
                 Call::UpdateMark(Box::new(MarkUpdate::accept(call, key(), advice, order, after, segments)))
             }
-            Stage::Asks => match (&mut self.singles, &mut self.servers) {
+            FetchStage::Asks => match (&mut self.singles, &mut self.servers) {
                 (Some(singles), _) => {
                     let came = singles.fetch(id, step, waits, &mut self.needs.agenda, now);
                     self.gathered(came, now);
@@ -240,7 +240,7 @@ impl Fetches {
     fn gathered(&mut self, came: Option<Gathered>, now: Duration) {
         let Some(Gathered { tag: id, segments, requests }) = came else { return };
         let work = self.needs.tags.get_mut(&id).and_then(|tag| tag.work.as_mut());
-        let Some(work) = work.filter(|work| work.stage == Stage::Asks) else { return };
+        let Some(work) = work.filter(|work| work.stage == FetchStage::Asks) else { return };
         work.requests = requests;
         match segments {
             Ok(segments) => self.mark(id, segments, None, now),
@@ -290,40 +290,40 @@ impl Fetches {
         self.calls.remove(&call);
         work.call = None;
         match (work.stage, end.0) {
-            (Stage::TakesUnused, SupplyEnd::Updated(end)) => {
+            (FetchStage::TakesUnused, SupplyEnd::Updated(end)) => {
                 let name = Arc::clone(&tag.name);
                 self.log_all(end.notes);
                 match end.result {
                     Ok(MarkOutcome::Taken(kept)) if !kept.is_empty() => self.use_unused(id, kept, now),
-                    Ok(_) => self.go_on(id, Stage::ReadsMark),
+                    Ok(_) => self.go_on(id, FetchStage::ReadsMark),
                     Err(error) => {
                         let line = format!("the stored ids of the tag {name:?} are not used: {error}");
                         self.needs.agenda.log(Level::Warn, line);
-                        self.go_on(id, Stage::ReadsMark);
+                        self.go_on(id, FetchStage::ReadsMark);
                     }
                 }
             }
-            (Stage::ReadsMark, SupplyEnd::MarkRead(end)) => match end.result {
+            (FetchStage::ReadsMark, SupplyEnd::MarkRead(end)) => match end.result {
                 Ok(after) => {
                     work.after = after;
-                    self.go_on(id, Stage::Asks);
+                    self.go_on(id, FetchStage::Asks);
                 }
                 Err(error) => self.ended(id, Err(error), now),
             },
-            (Stage::Asks, SupplyEnd::Counted(end)) => {
+            (FetchStage::Asks, SupplyEnd::Counted(end)) => {
                 tag.is_told |= end.result.is_ok();
                 self.log_all(end.notes);
                 self.came(id, call, end.result.map(Some), now);
             }
-            (Stage::Asks, SupplyEnd::Fetched(_, answer)) => self.came(id, call, answer, now),
-            (Stage::Asks, SupplyEnd::Http(end)) => {
+            (FetchStage::Asks, SupplyEnd::Fetched(_, answer)) => self.came(id, call, answer, now),
+            (FetchStage::Asks, SupplyEnd::Http(end)) => {
                 let (Some(servers), Some(exchange)) = (&mut self.servers, &mut work.exchange) else { return };
                 match servers.ended(exchange, call, *end, &mut self.needs.agenda, now) {
                     Some(came) => self.came(id, call, came.map(Some), now),
-                    None => self.go_on(id, Stage::Asks),
+                    None => self.go_on(id, FetchStage::Asks),
                 }
             }
-            (Stage::Marks, SupplyEnd::Updated(end)) => {
+            (FetchStage::Marks, SupplyEnd::Updated(end)) => {
                 self.log_all(end.notes);
                 let accepted = match end.result {
                     Ok(MarkOutcome::Accepted(accepted)) => Ok(accepted),
@@ -352,12 +352,12 @@ impl Fetches {
         let came = work.exchange.as_mut().and_then(|exchange| servers.overdue(exchange, now));
         match came {
             Some(came) => self.came(id, call, came.map(Some), now),
-            None => self.go_on(id, Stage::Asks),
+            None => self.go_on(id, FetchStage::Asks),
         }
     }
 
     /// The next call of a running fetch is for this.
-    fn go_on(&mut self, id: TagId, stage: Stage) {
+    fn go_on(&mut self, id: TagId, stage: FetchStage) {
         let Some(tag) = self.needs.tags.get_mut(&id) else { return };
         tag.work.iter_mut().for_each(|work| work.stage = stage);
         tag.place = Some(self.needs.agenda.queue(id, Urgency::GoesOn, false));
@@ -391,7 +391,7 @@ impl Fetches {
             return self.ended(id, accepted, now);
         }
         work.segments = segments;
-        self.go_on(id, Stage::Marks);
+        self.go_on(id, FetchStage::Marks);
     }
 
     /// The unused ids of an earlier process are used, and no fetch is needed.
@@ -431,7 +431,7 @@ impl Fetches {
                 0
             }
             Err(error) => {
-                if work.stage != Stage::Asks {
+                if work.stage != FetchStage::Asks {
                     tag.failed_by = None;
                 }
                 *tag.counts().failures.entry(error.code()).or_default() += 1;
@@ -465,37 +465,6 @@ impl Fetches {
         self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.seed ^ (self.seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb)
-    }
-
-    /// The error of a caller.
-    pub(super) fn error_of(&self, caller: &Caller, outcome: Outcome) -> Error {
-        let Some(tag) = self.needs.tags.get(&caller.tag) else { return closed() };
-        let at = match outcome {
-            Outcome::Failed(error) => return error,
-            Outcome::WouldBlock => return would_block(&tag.name, self.needs.settings.source.is_deferred()),
-            Outcome::Late(at) => at,
-            Outcome::Given | Outcome::Range(_) => return closed(),
-        };
-        let breaker = &self.needs.breaker;
-        let down = || {
-            let failed = self.needs.tags.get(breaker.last_failed().filter(|_| breaker.is_down())?)?;
-            Some((&*failed.name, failed.fetch.error()?))
-        };
-        let asked_at = caller.call.and(caller.waits_since).or(tag.work.as_ref().map(|work| work.began));
-        let since = match &self.singles {
-            Some(singles) => asked_at.and_then(|_| singles.silent_since(caller.tag)),
-            None => asked_at,
-        };
-        let late = LateCall {
-            tag: &tag.name,
-            waited: caller.timeout,
-            error: tag.fetch.error(),
-            is_asked: asked_at.is_some(),
-            silent_for: since.map(|since| at.saturating_sub(since)),
-            down: if asked_at.is_none() { down() } else { None },
-            is_full: breaker.is_full(),
-        };
-        late.error()
     }
 
     /// Ends all callers, and gives up all calls.

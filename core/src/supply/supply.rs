@@ -23,6 +23,7 @@
 //! Segments go to the callers that wait, and then to the buffer. Closed, all ends of calls are without effect but those
 //! of the writes that store unused ids.
 
+use super::caller_errors::error_of;
 use super::close::Closing;
 use super::fetch_texts::closed;
 use super::fetches::Fetches;
@@ -134,7 +135,7 @@ impl Supply {
                     .call
                     .or(failed_by)
                     .filter(|_| !matches!(outcome, Outcome::WouldBlock) && !self.fetches.needs.is_closed);
-                Collected::Failed { error: self.fetches.error_of(&caller, outcome), by }
+                Collected::Failed { error: error_of(&self.fetches, &caller, outcome), by }
             }
         }
     }

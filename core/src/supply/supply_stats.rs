@@ -2,7 +2,7 @@
 
 use super::fetches::Fetches;
 use super::tag_supply::TagSupply;
-use super::work::Stage;
+use super::work::FetchStage;
 use crate::{DurationCounts, Error, Segment, Stock};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -14,7 +14,7 @@ pub struct TagStats {
     /// The tag.
     pub tag: Arc<str>,
     /// What its fetch does.
-    pub stage: Stage,
+    pub stage: FetchStage,
     /// The rest of the segment from which ids are issued.
     pub current: Option<Segment>,
     /// The segment after it.

@@ -3,8 +3,8 @@
 use super::agenda::QueuePlace;
 use super::settings::{MarkStore, SupplySettings};
 use super::tag_counts::TagCounts;
-use super::tickets::{Line, Ticket, Tickets};
-use super::work::{Stage, Work};
+use super::tickets::{CallerLine, Ticket, Tickets};
+use super::work::{FetchStage, Work};
 use crate::call::CallId;
 use crate::{
     AdaptiveStep, DoubleBuffer, FetchState, Filler, Guard, PendingSegments, Result, Run, Segment, Stock,
@@ -28,7 +28,7 @@ pub(super) struct TagSupply {
     pub(super) fetch: FetchState,
     /// Segments that did not fit into the buffer yet, and ids that were put back.
     pub(super) pending: PendingSegments,
-    pub(super) line: Option<Box<Line>>,
+    pub(super) line: Option<Box<CallerLine>>,
     pub(super) work: Option<Box<Work>>,
     /// Its place among those whose turn comes.
     pub(super) place: Option<QueuePlace>,
@@ -157,11 +157,11 @@ impl TagSupply {
     }
 
     /// What its fetch does.
-    pub(super) fn stage(&self) -> Stage {
+    pub(super) fn stage(&self) -> FetchStage {
         match &self.work {
             Some(work) => work.stage,
-            None if self.place.is_some() => Stage::Queues,
-            None => Stage::Rests,
+            None if self.place.is_some() => FetchStage::Queues,
+            None => FetchStage::Rests,
         }
     }
 

@@ -186,7 +186,7 @@ impl Tickets {
 
 /// The waiting calls of one tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct CallerLine {
     /// Calls for one id, and calls for more. Calls that have ended meanwhile are passed over.
     one: VecDeque<Ticket>,
     many: VecDeque<Ticket>,
@@ -199,7 +199,7 @@ pub(super) struct Line {
     of_many: u64,
 }
 
-impl Line {
+impl CallerLine {
     pub(super) fn waiting(&self) -> usize {
         self.waiting
     }
@@ -282,7 +282,7 @@ impl Line {
     }
 }
 
-impl core::hash::Hash for Line {
+impl core::hash::Hash for CallerLine {
     fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
         (self.one.len(), self.many.len(), self.waiting, self.need, self.of_one, self.of_many).hash(state);
     }

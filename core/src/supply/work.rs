@@ -9,7 +9,7 @@ use core::time::Duration;
 
 /// What the fetch of a tag does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
+pub enum FetchStage {
     /// No ids are wanted, or the back-off after a failure is awaited.
     Rests,
     /// It waits for its turn at the source.
@@ -24,16 +24,22 @@ pub enum Stage {
     Marks,
 }
 
-impl Stage {
+impl FetchStage {
     /// All of them.
-    pub const ALL: [Stage; 6] =
-        [Stage::Rests, Stage::Queues, Stage::TakesUnused, Stage::ReadsMark, Stage::Asks, Stage::Marks];
+    pub const ALL: [FetchStage; 6] = [
+        FetchStage::Rests,
+        FetchStage::Queues,
+        FetchStage::TakesUnused,
+        FetchStage::ReadsMark,
+        FetchStage::Asks,
+        FetchStage::Marks,
+    ];
 }
 
 /// A running fetch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Work {
-    pub(super) stage: Stage,
+    pub(super) stage: FetchStage,
     /// The call that is under way; `None` until the host takes it.
     pub(super) call: Option<CallId>,
     pub(super) plan: FetchPlan,
@@ -52,7 +58,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    pub(super) fn new(stage: Stage, plan: FetchPlan, probes: bool, now: Duration) -> Work {
+    pub(super) fn new(stage: FetchStage, plan: FetchPlan, probes: bool, now: Duration) -> Work {
         Work {
             stage,
             call: None,

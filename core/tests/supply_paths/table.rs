@@ -2,7 +2,7 @@
 //! goes is in it.
 
 use super::{Host, settings};
-use leafid_core::supply::{Call, MarkStore, Stage, SupplySettings, TagId};
+use leafid_core::supply::{Call, FetchStage, MarkStore, SupplySettings, TagId};
 use leafid_core::{Code, Error};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use std::time::Duration;
 const HEAD: &str = include_str!("../../src/supply/supply.rs");
 
 /// The names in backticks that are states.
-fn states(text: &str) -> Vec<Stage> {
+fn states(text: &str) -> Vec<FetchStage> {
     let names = text.split('`').skip(1).step_by(2);
-    names.filter_map(|name| Stage::ALL.into_iter().find(|stage| format!("{stage:?}") == name)).collect()
+    names.filter_map(|name| FetchStage::ALL.into_iter().find(|stage| format!("{stage:?}") == name)).collect()
 }
 
 /// Each row as its state and those that may come next.
-fn rows() -> Vec<(Stage, Vec<Stage>)> {
+fn rows() -> Vec<(FetchStage, Vec<FetchStage>)> {
     let rows = HEAD.lines().filter_map(|line| line.strip_prefix("//! | `"));
     rows.map(|row| {
         let cells: Vec<&str> = row.split(" | ").collect();
@@ -29,7 +29,7 @@ fn rows() -> Vec<(Stage, Vec<Stage>)> {
 #[test]
 fn the_table_names_all_states() {
     let named: BTreeSet<String> = rows().iter().map(|(state, _)| format!("{state:?}")).collect();
-    assert_eq!(named, Stage::ALL.iter().map(|stage| format!("{stage:?}")).collect());
+    assert_eq!(named, FetchStage::ALL.iter().map(|stage| format!("{stage:?}")).collect());
     assert!(rows().iter().all(|(_, next)| !next.is_empty()));
 }
 
@@ -38,11 +38,11 @@ fn ways(settings: SupplySettings) -> BTreeSet<String> {
     let mut host = Host::new(settings);
     let (tag, _) = host.tag("order");
     let mut ways = BTreeSet::new();
-    let mut before = Stage::Rests;
+    let mut before = FetchStage::Rests;
     let mut look = |host: &Host, ways: &mut BTreeSet<String>, tag: TagId| {
         let stage = host.supply.tag_stats(tag).unwrap().stage;
         // A fetch that is over may be wanted again at once.
-        let rests = (stage == Stage::Queues && before != Stage::Rests).then_some(Stage::Rests);
+        let rests = (stage == FetchStage::Queues && before != FetchStage::Rests).then_some(FetchStage::Rests);
         for next in rests.into_iter().chain([stage]) {
             if next != before {
                 ways.insert(format!("{before:?} {next:?}"));

@@ -1,0 +1,38 @@
+//! The error of a caller that got no ids, from what is known of its tag and of the source by then.
+
+use super::fetch_texts::{LateCall, closed, would_block};
+use super::fetches::Fetches;
+use super::tickets::{Caller, Outcome};
+use crate::Error;
+
+/// The error of a caller that ended in this way.
+pub(super) fn error_of(fetches: &Fetches, caller: &Caller, outcome: Outcome) -> Error {
+    let needs = &fetches.needs;
+    let Some(tag) = needs.tags.get(&caller.tag) else { return closed() };
+    let at = match outcome {
+        Outcome::Failed(error) => return error,
+        Outcome::WouldBlock => return would_block(&tag.name, needs.settings.source.is_deferred()),
+        Outcome::Late(at) => at,
+        Outcome::Given | Outcome::Range(_) => return closed(),
+    };
+    let breaker = &needs.breaker;
+    let down = || {
+        let failed = needs.tags.get(breaker.last_failed().filter(|_| breaker.is_down())?)?;
+        Some((&*failed.name, failed.fetch.error()?))
+    };
+    let asked_at = caller.call.and(caller.waits_since).or(tag.work.as_ref().map(|work| work.began));
+    let since = match &fetches.singles {
+        Some(singles) => asked_at.and_then(|_| singles.silent_since(caller.tag)),
+        None => asked_at,
+    };
+    let late = LateCall {
+        tag: &tag.name,
+        waited: caller.timeout,
+        error: tag.fetch.error(),
+        is_asked: asked_at.is_some(),
+        silent_for: since.map(|since| at.saturating_sub(since)),
+        down: if asked_at.is_none() { down() } else { None },
+        is_full: breaker.is_full(),
+    };
+    late.error()
+}
