@@ -5,9 +5,10 @@ use leafid_core::call::{FileAction, FileAdvice, IoFailure, IoKind};
 use leafid_core::format::state::{self, SlotPair, StoredRecord, Writer};
 use leafid_core::format::two_slots::{FILE_BYTES, SLOT_BYTES};
 use leafid_core::run::record_file::RecordFile;
-use leafid_core::run::record_open::{RecordOpen, RecordPeek, recorded_ids};
+use leafid_core::run::record_open::{RecordOpen, RecordPeek, record_file_name, recorded_ids};
 use leafid_core::run::record_write::{RecordWrite, RecordWritten};
 use leafid_core::{Code, Layout, Record, Result, Rules, Span};
+use std::path::Path;
 
 const PATH: &str = "/state/worker-7.state";
 const NOW_MS: i64 = 1_800_000_000_000;
@@ -414,4 +415,33 @@ fn a_failure_says_what_can_be_done_where_the_files_are() {
         "state_io: the system cannot start a thread to call the source of worker ids (it is broken (os error 5)); see \
          its limits. A child of _Fork or a raw clone can use no such source"
     );
+}
+
+/// The files of an earlier version: tests/vectors/earlier_files/README.md.
+#[test]
+fn records_of_an_earlier_version_are_opened_and_go_on() {
+    for (name, worker_id, layout, damaged) in [
+        ("earlier", 3, Layout::LEAF, false),
+        ("earlier", 4, Layout::LEAF, false),
+        ("earlier-yitter", 5, Layout::YITTER, false),
+        ("earlier-leased", 0, Layout::LEAF, false),
+        ("earlier-damaged", 6, Layout::LEAF, true),
+    ] {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/vectors/earlier_files/state");
+        let path = Path::new(folder).join(name).join(record_file_name(worker_id));
+        let mut disk = Disk { bytes: std::fs::read(path).unwrap(), ..Disk::new() };
+        let open = RecordOpen::new(name, worker_id, layout, FileAdvice::StateDir);
+        let found = open.read(&disk.bytes, PATH).into_result().unwrap().unwrap();
+        let until = found.stored().record.run.until;
+        let (mut file, warning) = found.into_file(&Rules::default(), NOW_MS);
+        assert_eq!(warning.is_some(), damaged, "{worker_id}");
+        assert!(file.record().run.until >= until, "{worker_id}");
+        let record = file.record();
+        let from = record.first_free(record.run.until);
+        let record = record.begin(Span { from, until: from + 500 }, NOW_MS, 1);
+        let write = ask(&mut file, record.clone());
+        assert!(!write.syncs_name(), "it was written before");
+        file.written(disk.carry_out(write)).unwrap();
+        assert_eq!(disk.newest().record, record, "{worker_id}");
+    }
 }
