@@ -17,7 +17,7 @@ use crate::storage::state_file::{self, check_root};
 use leafid_core::format::file_names::{checksum, file_name};
 use leafid_core::format::mark::{MOST_SPANS, Mark};
 use leafid_core::format::unused::{DAY_MS, MachineStart, UnusedSegments};
-use leafid_core::options::deployment::{self, FilesystemKind};
+use leafid_core::options::deployment;
 use leafid_core::{Error, Guard, IdOrder, Result, Segment};
 use smallvec::SmallVec;
 use std::path::{Path, PathBuf};
@@ -89,10 +89,7 @@ impl HighWaterMarks {
             let made = env.disk.directory(directory, sharing.access());
             let (_, fs) = made.map_err(|error| state_file::failed("make", directory, &error))?;
             deployment::refuse_network(&fs, directory.display(), sharing.fs, deployment::LOCAL_STATE)?;
-            // In the layers of a container a copy can have the identity of the file, and each container that of the
-            // machine.
-            let machine =
-                env.disk.machine_id().filter(|_| fs.kind == FilesystemKind::Local || fs.name == "tmpfs");
+            let machine = env.disk.machine_id().filter(|_| fs.tells_copies());
             Ok(MarkFiles {
                 directory: directory.to_owned(),
                 access: sharing.access(),

@@ -11,7 +11,6 @@ use crate::storage::shared_file::{self, SharedFile, Stored};
 use crate::storage::state_file::{self, IdSpace};
 use crate::worker::settings::{Key, SnowflakeSettings};
 use leafid_core::format::cached_lease::{CachedLease, LeaseBinding, LeaseFile, LeaseSeeker, latest_first};
-use leafid_core::options::deployment::FilesystemKind;
 use leafid_core::{Code, Lease, Result};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -175,9 +174,8 @@ fn seeker<'s>(
     }
 }
 
-/// Whether a copy of a file in this directory can be detected. In the layers of a container a copy can have its
-/// identity. On a network, the kernel's times are those of another machine.
+/// Whether a copy of a file in this directory can be detected.
 fn tells_copies(env: &Env, path: &Path) -> bool {
     let directory = path.parent().and_then(|directory| env.disk.directory(directory, FileAccess::Own).ok());
-    directory.is_some_and(|(_, fs)| fs.kind == FilesystemKind::Local || fs.name == "tmpfs")
+    directory.is_some_and(|(_, fs)| fs.tells_copies())
 }

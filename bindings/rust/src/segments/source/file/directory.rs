@@ -11,7 +11,7 @@ use crate::storage::state_file::{check_root, denied};
 use leafid_core::format::counter::{Counter, Marker};
 use leafid_core::format::file_names::file_name;
 use leafid_core::format::shared::{Found, corrupt};
-use leafid_core::options::deployment::{self, FilesystemKind};
+use leafid_core::options::deployment;
 use leafid_core::{Code, Error, Result, Utc};
 use std::ffi::OsStr;
 use std::io;
@@ -247,14 +247,8 @@ fn names(env: &Env, path: &Path) -> Result<impl Iterator<Item = String>> {
 /// Errors: `state_io` for a network file system. Logs a warning for a file system that does not survive a restart.
 fn check_place(env: &Env, path: &Path, sharing: Sharing) -> Result<()> {
     let (_, fs) = env.disk.directory(path, sharing.access()).map_err(|error| failed("make", path, &error))?;
-    deployment::refuse_network(&fs, path.display(), sharing.fs, "use a directory on a local disk")?;
-    if fs.kind == FilesystemKind::Ephemeral {
-        log::warn!(
-            "leafid: {} is on {}: its counters are gone with the container or the machine, and ids would begin anew; use a \
-             persistent directory",
-            path.display(),
-            fs.name
-        );
+    if let Some(warning) = deployment::check_counters(&fs, path.display(), sharing.fs)? {
+        log::warn!("leafid: {warning}");
     }
     Ok(())
 }
