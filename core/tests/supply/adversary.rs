@@ -65,13 +65,11 @@ fn a_callback_whose_ids_come_in_no_order() {
 }
 
 #[test]
-#[ignore = "its world has hosts and sources that no supply promises to stand"]
 fn servers_of_ranges() {
     plays(&Scenario::of(Kind::Range), 40, ALWAYS);
 }
 
 #[test]
-#[ignore = "its world has hosts and sources that no supply promises to stand"]
 fn servers_of_tinyid() {
     plays(&Scenario::of(Kind::Tinyid), 40, ALWAYS);
 }
@@ -82,7 +80,6 @@ fn nodes_of_a_leaf() {
 }
 
 #[test]
-#[ignore = "its world has hosts and sources that no supply promises to stand"]
 fn a_supply_that_holds_its_marks() {
     let scenario = Scenario { holds_marks: true, processes: 1, ..Scenario::of(Kind::Ranges) };
     plays(

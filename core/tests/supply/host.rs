@@ -91,8 +91,11 @@ impl World {
             self.processes[who].supply.done(id, end, clocks);
             self.saw("ended twice");
         } else if fate == Fate::Strays && !self.processes[who].calls.is_empty() {
-            let calls = &self.processes[who].calls;
-            let other = calls[self.random.below(calls.len() as u64) as usize].id;
+            let at = self.random.below(self.processes[who].calls.len() as u64) as usize;
+            let other = &mut self.processes[who].calls[at];
+            // The end of one request is taken as a failure of the other one, which the machine then gives up.
+            other.is_abandoned |= matches!(other.call, Call::Http(_));
+            let other = other.id;
             self.processes[who].supply.done(other, end, clocks);
             self.saw("strayed");
         }
