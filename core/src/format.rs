@@ -11,6 +11,7 @@ mod cases;
 pub mod counter;
 pub mod decimal;
 pub mod file_names;
+#[cfg(all(feature = "options", feature = "wire"))]
 pub mod file_steps;
 pub mod mark;
 pub mod shared;

@@ -90,6 +90,7 @@ impl Layout {
     /// Those of `worker_bits` and `sequence_bits`.
     pub(crate) const ALLOWED_BITS: &str = "0 to 31";
     /// Those of `epoch_ms`.
+    #[cfg(feature = "options")]
     pub(crate) const ALLOWED_EPOCH_MS: &str = "Unix milliseconds from 0 to 2^53, not ahead of the clock";
     /// Those of `tick_ms`.
     pub(crate) const ALLOWED_TICK_MS: &str = "1 to 3600000 milliseconds";

@@ -1,5 +1,6 @@
 //! What messages show of values that may hold a secret: a URL with a password, a token, a key.
 
+#[cfg(feature = "options")]
 use alloc::borrow::ToOwned;
 #[cfg(feature = "options")]
 use alloc::format;

@@ -128,6 +128,7 @@ impl Default for Rules {
 
 impl Rules {
     /// The allowed values of `random_start`, for error messages.
+    #[cfg(feature = "options")]
     pub(crate) const ALLOWED_RANDOM_START: &str = "0 to 1000000; 0 starts every tick at sequence number 0";
 
     /// How far ahead of the clock a generator may start, in milliseconds. Under `wait` it waits for this time.
