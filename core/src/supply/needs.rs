@@ -101,7 +101,7 @@ impl Needs {
         self.serve(id, now);
         if let Some(caller) = self.callers.waiting(ticket) {
             caller.waits_since = Some(now);
-            self.tags.get_mut(&id).into_iter().for_each(|tag| tag.counts().waits += 1);
+            self.tags.get_mut(&id).into_iter().for_each(|tag| tag.waits += 1);
             self.settle(id, now);
         }
         if let Some(caller) = self.callers.waiting(ticket) {
@@ -206,7 +206,7 @@ impl Needs {
             if let Some(since) = caller.waits_since.filter(|since| *since < now || has_all) {
                 // What it still needs is another wait.
                 tag.counts().wait_times.add(now.saturating_sub(since));
-                tag.counts().waits += u64::from(!has_all);
+                tag.waits += u64::from(!has_all);
                 (caller.waits_since, caller.before) = (Some(now), tag.fetch.begun());
             }
             if has_all && caller.outcome.is_none() {

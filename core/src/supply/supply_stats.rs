@@ -91,7 +91,7 @@ impl TagStats {
             outcomes,
             wait_times: counts.map(|counts| counts.wait_times.counts()).unwrap_or_default(),
             fetch_times: counts.map(|counts| counts.fetch_times.counts()).unwrap_or_default(),
-            waits: counts.map_or(0, |counts| counts.waits),
+            waits: tag.waits,
             waiting: tag.waiting(),
             last_error: tag.fetch.error().cloned(),
         }

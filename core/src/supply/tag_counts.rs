@@ -6,8 +6,6 @@ use alloc::collections::BTreeMap;
 /// The counts of one tag. Most tags of a program have none for long, and no program needs them to go on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TagCounts {
-    /// The number of calls that found no id in memory.
-    pub(super) waits: u64,
     /// How long calls waited, and how long the source took.
     pub(super) wait_times: Durations,
     pub(super) fetch_times: Durations,

@@ -38,6 +38,8 @@ pub(super) struct TagSupply {
     pub(super) has_looked: bool,
     /// Whether a fetch wrote the step that the user named to its counter.
     pub(super) is_told: bool,
+    /// The number of calls that found no id in memory.
+    pub(super) waits: u64,
     /// The number of ids that were received.
     pub(super) received: u64,
     /// The number of callers that wait for ranges past the buffer.
@@ -68,6 +70,7 @@ impl TagSupply {
             due: None,
             has_looked: false,
             is_told: false,
+            waits: 0,
             received: 0,
             ranges: 0,
             guard: is_held.then(|| Box::new(guard())),
