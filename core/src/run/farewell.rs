@@ -43,9 +43,12 @@ impl Farewell {
 
     /// A renewal of the lease ended, which was asked for at `since`. The last one that says something counts.
     pub(crate) fn renewed(&mut self, since: Duration, answer: RenewalAnswer) {
-        let rank = |since: Duration, answer: &RenewalAnswer| {
-            (matches!(answer, RenewalAnswer::Renewed(_) | RenewalAnswer::NotHeld), since)
-        };
+        // A renewal after this one has made another token, of which this one knows nothing.
+        if self.lease.as_ref().is_some_and(|(held, _)| since < held.asked()) {
+            return;
+        }
+        let rank =
+            |since: Duration, answer: &RenewalAnswer| (!matches!(answer, RenewalAnswer::Failed(_)), since);
         let known = self.late.as_ref().map(|(since, answer)| rank(*since, answer));
         if known.is_none_or(|known| rank(since, &answer) >= known) {
             self.late = Some((since, answer));

@@ -32,6 +32,8 @@ pub struct HeldLease {
     lease: Lease,
     /// The first tick outside the lease.
     until: u64,
+    /// The boot time before the last call that succeeded.
+    asked: Duration,
     /// The time of the next renewal: half-way, or after a failure.
     renew_at: Duration,
     /// The time when the source may lease the worker id to another holder. From then on no further span is used.
@@ -92,6 +94,7 @@ impl HeldLease {
         let mut held = HeldLease {
             lease,
             until: span.until,
+            asked,
             renew_at: asked,
             ends: None,
             back_off: BackOff::new(),
@@ -171,6 +174,7 @@ impl HeldLease {
     fn renewed(&mut self, asked: Duration, now_ms: i64) {
         let left_ms = self.lease.until_ms.saturating_sub(now_ms);
         let life_ms = self.lease.lease_ms.map_or(left_ms, |lease_ms| lease_ms.min(left_ms)).max(20);
+        self.asked = asked;
         self.renew_at = asked + Duration::from_millis(life_ms as u64 / 2);
         self.ends = self.lease.lease_ms.map(|ms| asked + Duration::from_millis(ms as u64));
         self.back_off.succeeded();
@@ -187,6 +191,11 @@ impl HeldLease {
     /// The current lease.
     pub fn lease(&self) -> &Lease {
         &self.lease
+    }
+
+    /// The boot time before the last call that succeeded.
+    pub(crate) fn asked(&self) -> Duration {
+        self.asked
     }
 
     /// The first tick that may not be used now.
@@ -255,11 +264,12 @@ impl HeldLease {
     /// close: its token is the one to release.
     pub fn into_released(self, late: Option<RenewalAnswer>) -> Option<Lease> {
         match late {
-            Some(RenewalAnswer::NotHeld) => None,
+            // Another holder may have the worker id.
+            Some(RenewalAnswer::NotHeld | RenewalAnswer::Lost(_)) => None,
             Some(RenewalAnswer::Renewed(renewal)) => {
                 Some(Lease { token: renewal.token.or(self.lease.token), ..self.lease })
             }
-            Some(RenewalAnswer::Lost(_) | RenewalAnswer::Failed(_)) | None => Some(self.lease),
+            Some(RenewalAnswer::Failed(_)) | None => Some(self.lease),
         }
     }
 
@@ -376,7 +386,7 @@ mod tests {
             (renewal(Some("second")), Some("second")),
             (renewal(None), Some("first")),
             (Some(RenewalAnswer::NotHeld), None),
-            (Some(RenewalAnswer::Lost(down())), Some("first")),
+            (Some(RenewalAnswer::Lost(down())), None),
             (Some(RenewalAnswer::Failed(down())), Some("first")),
             (None, Some("first")),
         ] {

@@ -119,7 +119,7 @@ enum Process {
     Open(Box<Open>),
     /// Sealed at this tick, with a renewal under way.
     Closing {
-        held: HeldLease,
+        held: Box<HeldLease>,
         call: u32,
         first_unused: u64,
     },
@@ -452,7 +452,10 @@ impl State {
         };
         let held = open.held.clone();
         match open.renewal {
-            Some((call, _)) => self.processes[who] = Process::Closing { held, call, first_unused },
+            Some((call, _)) => {
+                let held = Box::new(held);
+                self.processes[who] = Process::Closing { held, call, first_unused };
+            }
             None => self.release(who, held, first_unused, None),
         }
         Some(())
@@ -495,7 +498,7 @@ impl State {
                 (None, None) => {}
             },
             Process::Closing { held, call, first_unused } if *call == answer.call => {
-                let (held, first_unused) = (held.clone(), *first_unused);
+                let (held, first_unused) = ((**held).clone(), *first_unused);
                 self.release(who, held, first_unused, Some(answer.what.renewal()));
             }
             // Nobody waits for it any more.
