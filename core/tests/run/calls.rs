@@ -1,0 +1,385 @@
+//! The carrying out of calls: as a host does it, but for the plan of each.
+
+use super::hosts::{Pid, Written};
+use super::lease_server::Given;
+use super::plan::Plan;
+use super::world::{LEASE_MS, Workers, World};
+use leafid_core::call::{CallId, Clocks, FileAction, IoFailure};
+use leafid_core::run::{Call, CallEnd, Claimed, Holder, Lane, RunState, SourceFailure};
+use leafid_core::{Code, Error, Lease, Renewal};
+use std::time::Duration;
+
+/// A call that is under way.
+pub(crate) struct Flight {
+    pub(crate) pid: Pid,
+    id: CallId,
+    pub(crate) lane: Lane,
+    asked: Clocks,
+    /// As long as it had no effect.
+    pub(crate) call: Option<Call>,
+    /// Its end, once it is known.
+    end: Option<(CallEnd, Told)>,
+    plan: Plan,
+    effect_at: Option<u64>,
+    pub(crate) end_at: Option<u64>,
+    /// Whether it ended before.
+    again: bool,
+    /// Whether nobody waits for it any more.
+    abandoned: bool,
+}
+
+/// What a process learns by the end of a call.
+#[derive(Clone, Debug)]
+enum Told {
+    Nothing,
+    Claimed(Given),
+    Renewed { by: String, given: Given },
+    NotHeld { by: String },
+}
+
+impl Flight {
+    /// When something of it happens next.
+    pub(crate) fn next(&self) -> Option<u64> {
+        let effect = self.effect_at.filter(|_| self.call.is_some());
+        effect.into_iter().chain(self.end_at).min()
+    }
+
+    /// The world has turned kind: what never ended ends soon, if it is the disk's.
+    pub(crate) fn ends_well(&mut self, now: u64) {
+        let soon = now + 50;
+        if self.lane == Lane::Disk || self.lane == Lane::Cache || self.end_at.is_some() {
+            self.end_at = Some(self.end_at.map_or(soon, |at| at.min(soon)));
+            if self.call.is_some() && !self.plan.fails {
+                self.effect_at = Some(self.effect_at.map_or(soon, |at| at.min(soon)));
+            }
+        }
+    }
+}
+
+impl World {
+    /// A machine asks for a call.
+    pub(crate) fn start(&mut self, pid: Pid, id: CallId, lane: Lane, call: Call) {
+        let mut plan = if self.kind { Plan::well(&mut self.random) } else { Plan::any(&mut self.random) };
+        let asked = self.clocks(pid);
+        self.tell(|| format!("{pid} asks {id:?} {}: {plan:?}", name_of(&call)));
+        self.check_asked(pid, &call, asked);
+        if lane == Lane::Disk {
+            let busy =
+                self.flights.iter().any(|flight| flight.pid == pid && flight.lane == lane && !flight.again);
+            assert!(!busy, "process {pid} has two calls on the lane of the disk");
+        }
+        match call {
+            // The host leaves nothing locked after a failure.
+            Call::LockHost(_) | Call::OpenRecord(_) if plan.fails => plan.effect_in = None,
+            Call::UnlockHost(_) | Call::CloseRecord(_) | Call::Holder(_) | Call::ListRecords(_) => {
+                plan.fails = false;
+                plan.effect_in = plan.effect_in.or(plan.end_in);
+            }
+            _ => {}
+        }
+        let at = |within: Option<u64>| within.map(|ms| self.now + ms);
+        let (effect_at, end_at) = (at(plan.effect_in), at(plan.end_in));
+        let flight = Flight {
+            pid,
+            id,
+            lane,
+            asked,
+            call: Some(call),
+            end: None,
+            plan,
+            effect_at,
+            end_at,
+            again: false,
+            abandoned: false,
+        };
+        self.flights.push(flight);
+    }
+
+    fn check_asked(&mut self, pid: Pid, call: &Call, asked: Clocks) {
+        let host = &self.hosts[self.processes[&pid].host];
+        match call {
+            Call::Renew(call) => {
+                self.judge.renews(pid, call.request().lease.token.as_deref().unwrap_or_default())
+            }
+            Call::Release(call) => {
+                let (lease, until_ms) = (call.lease(), call.until_ms());
+                self.judge.releases(
+                    pid,
+                    lease.worker_id,
+                    lease.token.as_deref().unwrap_or_default(),
+                    until_ms,
+                );
+            }
+            Call::WriteRecord(write) => {
+                let worker_id =
+                    host.record_of(pid).unwrap_or_else(|| panic!("process {pid} writes without a lock"));
+                let mut write = write.clone();
+                let (slot, stored) = (write.slot(), write.record(u128::MAX).clone());
+                self.judge.writes(pid, &host.files[&worker_id], &stored, slot, asked.boot);
+            }
+            _ => {}
+        }
+    }
+
+    /// All effects and ends that are due.
+    pub(crate) fn fly(&mut self) {
+        // An end makes new calls, at the end of the list.
+        let mut at = 0;
+        while at < self.flights.len() {
+            let flight = &self.flights[at];
+            if flight.call.is_some() && flight.effect_at.is_some_and(|due| due <= self.now) {
+                self.take_effect(at);
+            }
+            let flight = &mut self.flights[at];
+            let Some(due) = flight.end_at.filter(|due| *due <= self.now) else {
+                at += 1;
+                continue;
+            };
+            let pid = flight.pid;
+            let stopped = self.processes.get(&pid).map_or(due, |process| process.stopped_until);
+            if stopped > self.now {
+                flight.end_at = Some(stopped);
+                at += 1;
+                continue;
+            }
+            let flight = self.flights.remove(at);
+            self.finish(flight);
+        }
+    }
+
+    /// The call at this place does what it was asked to do.
+    fn take_effect(&mut self, at: usize) {
+        let Flight { pid, plan, asked, .. } = &self.flights[at];
+        let (pid, plan, asked) = (*pid, *plan, *asked);
+        let Some(call) = self.flights[at].call.take() else { return };
+        let lives = self.processes.contains_key(&pid);
+        let end = match call {
+            // A request that is on its way arrives, also from a process that is gone.
+            call @ (Call::Claim(_) | Call::Renew(_) | Call::Release(_) | Call::PeerTimes(_)) => {
+                self.serve(pid, call, &plan, asked)
+            }
+            call if lives => (self.use_disk(pid, call, &plan), Told::Nothing),
+            _ => return,
+        };
+        self.flights[at].end = Some(end);
+    }
+
+    fn serve(&mut self, pid: Pid, call: Call, plan: &Plan, asked: Clocks) -> (CallEnd, Told) {
+        let (random, now_ms) = (u128::from(self.random.next()), self.server_ms());
+        let failure = || SourceFailure::Text("the connection broke".into());
+        let _ = asked;
+        match call {
+            Call::PeerTimes(call) => (call.end(Ok(vec![now_ms; 3])), Told::Nothing),
+            Call::Claim(call) if self.workers == Workers::Callback => {
+                let worker_id = self.callback_id(pid);
+                (call.end(Ok(Some(Claimed::Id(worker_id)))), Told::Nothing)
+            }
+            Call::Claim(call) => {
+                let request = call.request(u128::from(self.server.tokens()));
+                let given = self.server.claim(&request.instance, request.until_ms, now_ms);
+                match given {
+                    _ if plan.fails => (call.end(Err(failure())), Told::Nothing),
+                    None => (call.end(Ok(None)), Told::Nothing),
+                    Some(given) => {
+                        let lease = Lease {
+                            worker_id: given.worker_id,
+                            from_ms: given.from_ms,
+                            until_ms: given.until_ms,
+                            lease_ms: Some(LEASE_MS),
+                            token: Some(given.token.clone()),
+                            peer_times_ms: Vec::new(),
+                        };
+                        (call.end(Ok(Some(Claimed::Lease(lease, Duration::ZERO)))), Told::Claimed(given))
+                    }
+                }
+            }
+            Call::Renew(call) => {
+                let (lease, wish_ms) = (&call.request().lease, call.request().wish_ms);
+                let by = lease.token.clone().unwrap_or_default();
+                match self.server.renew(lease.worker_id, &by, wish_ms, now_ms) {
+                    _ if plan.fails => (call.end(Err(failure())), Told::Nothing),
+                    None if random % 2 == 0 => (call.end(Ok(None)), Told::NotHeld { by }),
+                    None => {
+                        let lost = Error::new(Code::WorkerLost, "another process has it");
+                        (call.end(Err(SourceFailure::Coded(lost))), Told::NotHeld { by })
+                    }
+                    Some(given) => {
+                        let renewal = Renewal {
+                            worker_id: Some(given.worker_id),
+                            until_ms: given.until_ms,
+                            lease_ms: Some(LEASE_MS),
+                            token: Some(given.token.clone()),
+                        };
+                        (call.end(Ok(Some(renewal))), Told::Renewed { by, given })
+                    }
+                }
+            }
+            Call::Release(call) => {
+                let lease = call.lease();
+                let token = lease.token.clone().unwrap_or_default();
+                self.server.release(lease.worker_id, &token, call.until_ms());
+                (call.end(if plan.fails { Err(failure()) } else { Ok(()) }), Told::Nothing)
+            }
+            _ => unreachable!("it is not a source's"),
+        }
+    }
+
+    fn use_disk(&mut self, pid: Pid, call: Call, plan: &Plan) -> CallEnd {
+        let random = u128::from(self.random.next());
+        let host = &mut self.hosts[self.processes[&pid].host];
+        let broken = || IoFailure::other("the disk is broken");
+        match call {
+            Call::LockHost(call) => match host.lock(call.worker_id(), pid) {
+                true => call.taken(),
+                false => call.held(),
+            },
+            Call::UnlockHost(call) => {
+                host.unlock(pid);
+                call.end()
+            }
+            Call::Holder(call) => {
+                let by = host.holder(call.worker_id()).map(|pid| format!("process {pid}"));
+                call.end(Holder { by, ..Holder::default() })
+            }
+            Call::ListRecords(call) => {
+                let names: Vec<_> = host.files.keys().map(|id| format!("worker-{id}.state")).collect();
+                call.end(names.iter().map(String::as_str))
+            }
+            Call::PeekRecord(call) => match host.files.get(&call.worker_id()) {
+                None => call.missing().into(),
+                Some(_) if plan.fails => call.failed("the record", &broken()).into(),
+                Some(file) => call.read(&file.bytes, "the record").into(),
+            },
+            Call::OpenRecord(call) => {
+                let new = call.initial().expect("it fits");
+                match host.open(call.worker_id(), pid, &new) {
+                    true => {
+                        let bytes = host.files[&call.worker_id()].bytes.clone();
+                        call.read(&bytes, "the record").into()
+                    }
+                    false => call.held().into(),
+                }
+            }
+            Call::WriteRecord(mut write) => {
+                let file = host.locked(pid);
+                if let Err(error) = write.check(Some(&file.bytes)) {
+                    return write.end(Err(error)).into();
+                }
+                let (slot, bytes) = (write.slot(), write.bytes(random).expect("it fits"));
+                let torn = plan.torn && self.torn_left > 0;
+                self.torn_left -= u32::from(torn);
+                file.write(slot, &bytes, if torn { Written::Half } else { Written::Whole });
+                if plan.fails {
+                    return write.failed(FileAction::Write, &broken()).into();
+                }
+                file.keep(slot);
+                write.end(Ok(())).into()
+            }
+            Call::CloseRecord(call) => {
+                host.close(pid);
+                call.end()
+            }
+            _ => unreachable!("it is not of the disk"),
+        }
+    }
+
+    /// A call that fails without an effect.
+    fn failed(call: Call) -> CallEnd {
+        let (broken, failure) =
+            (IoFailure::other("the disk is broken"), SourceFailure::Text("no connection".into()));
+        match call {
+            Call::PeerTimes(call) => call.end(Err(failure)),
+            Call::Claim(call) => call.end(Err(failure)),
+            Call::Renew(call) => call.end(Err(failure)),
+            Call::Release(call) => call.end(Err(failure)),
+            Call::LockHost(call) => call.failed(Error::new(Code::StateIo, "the disk is broken")),
+            Call::PeekRecord(call) => call.failed("the record", &broken).into(),
+            Call::OpenRecord(call) => call.failed(FileAction::Open, "the record", &broken).into(),
+            Call::WriteRecord(write) => write.failed(FileAction::Write, &broken).into(),
+            call => unreachable!("{} cannot fail", name_of(&call)),
+        }
+    }
+
+    /// The end of a call is reported.
+    fn finish(&mut self, mut flight: Flight) {
+        let (pid, id, clocks) = (flight.pid, flight.id, flight.asked);
+        if !self.processes.contains_key(&pid) {
+            return;
+        }
+        let (end, told) = match (flight.end.take(), flight.call.take()) {
+            (Some(end), _) => end,
+            (None, Some(call)) => (World::failed(call), Told::Nothing),
+            (None, None) => return,
+        };
+        self.tell(|| format!("{pid} is told {id:?}: {told:?}"));
+        if !flight.again {
+            match &told {
+                Told::Nothing => {}
+                Told::Claimed(given) => self.judge.claimed(pid, given, clocks.boot),
+                Told::Renewed { by, given } => self.judge.renewed(pid, by, given, clocks.boot),
+                // A renewal in whose place another one came says nothing.
+                Told::NotHeld { .. } if flight.abandoned && self.holds(pid) => {}
+                Told::NotHeld { by } => self.judge.lost(pid, by),
+            }
+        }
+        let now = self.clocks(pid);
+        let process = self.processes.get_mut(&pid).expect("it is there");
+        process.run.done(id, end.clone(), now);
+        if flight.plan.twice && !flight.again {
+            let end_at = Some(self.now + self.random.below(3_000));
+            self.flights.push(Flight { again: true, end: Some((end, told)), end_at, ..flight });
+        }
+        self.drive(pid);
+    }
+
+    fn holds(&self, pid: Pid) -> bool {
+        matches!(self.processes[&pid].run.state(), RunState::Held { lost: false, .. })
+    }
+
+    /// Nobody waits for this call any more. Some hosts can stop it.
+    pub(crate) fn abandon(&mut self, pid: Pid, id: CallId) {
+        let (now, stops) = (self.now, self.random.below(2) == 0);
+        let mut its = self.flights.iter_mut().filter(|flight| flight.pid == pid && flight.id == id);
+        let Some(flight) = its.find(|flight| !flight.again) else { return };
+        flight.abandoned = true;
+        if stops && flight.call.is_some() {
+            (flight.effect_at, flight.end_at) = (None, Some(now + 1));
+        }
+    }
+
+    /// A process ends at once. What its disk was writing is written, half of it, or not at all; its requests may arrive.
+    pub(crate) fn end_calls_of(&mut self, pid: Pid) {
+        let (host, random) = (self.processes[&pid].host, u128::from(self.random.next()));
+        for mut flight in std::mem::take(&mut self.flights) {
+            if flight.pid != pid {
+                self.flights.push(flight);
+                continue;
+            }
+            match flight.call.take() {
+                Some(Call::WriteRecord(mut write)) => {
+                    let file = self.hosts[host].locked(pid);
+                    let written = match self.random.below(3) {
+                        0 => Written::Whole,
+                        1 if self.torn_left > 0 => Written::Half,
+                        _ => Written::Nothing,
+                    };
+                    if flight.effect_at.is_some() && write.check(Some(&file.bytes)).is_ok() {
+                        self.torn_left -= u32::from(written == Written::Half);
+                        file.write(write.slot(), &write.bytes(random).expect("it fits"), written);
+                    }
+                }
+                call @ Some(Call::Claim(_) | Call::Renew(_) | Call::Release(_))
+                    if self.random.below(2) == 0 =>
+                {
+                    self.flights.push(Flight { call, end_at: None, ..flight });
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn name_of(call: &Call) -> String {
+    let text = format!("{call:?}");
+    text.chars().take(300).collect()
+}

@@ -1,0 +1,115 @@
+//! The lease servers of a world: one table, as docs/LEASES.md wants it. It may forget who holds an id, but never the end
+//! of a span that it gave.
+
+/// A worker id at the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Row {
+    from_ms: i64,
+    until_ms: i64,
+    holder: Option<Holder>,
+    /// The number of its tokens.
+    tokens: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Holder {
+    ends_ms: i64,
+    token: String,
+    /// The claim that got it, as long as it was not renewed.
+    instance: Option<String>,
+}
+
+/// What the server says to a claim or a renewal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Given {
+    pub(crate) worker_id: i64,
+    pub(crate) from_ms: i64,
+    pub(crate) until_ms: i64,
+    pub(crate) token: String,
+}
+
+/// The table.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LeaseServer {
+    rows: Vec<Row>,
+    /// How long a lease lasts without a renewal.
+    lease_ms: i64,
+    /// How far a span may end after its lease.
+    threshold_ms: i64,
+}
+
+impl LeaseServer {
+    pub(crate) fn new(ids: usize, lease_ms: i64, threshold_ms: i64) -> LeaseServer {
+        LeaseServer { rows: vec![Row::default(); ids], lease_ms, threshold_ms }
+    }
+
+    /// How many tokens there were. No two claims that get a lease find the same number.
+    pub(crate) fn tokens(&self) -> u32 {
+        self.rows.iter().map(|row| row.tokens).sum()
+    }
+
+    fn token(&mut self, id: usize) -> String {
+        self.rows[id].tokens += 1;
+        format!("{id}-{}", self.rows[id].tokens)
+    }
+
+    /// `None`: no id is free. `now_ms` is the server's clock.
+    pub(crate) fn claim(&mut self, instance: &str, until_ms: i64, now_ms: i64) -> Option<Given> {
+        let known = |row: &Row| {
+            row.holder.as_ref().is_some_and(|holder| holder.instance.as_deref() == Some(instance))
+        };
+        let found = self.rows.iter().position(known);
+        let free = |row: &Row| {
+            row.holder.as_ref().is_none_or(|holder| holder.ends_ms <= now_ms) && row.until_ms <= now_ms
+        };
+        let id = found.or_else(|| self.rows.iter().position(free))?;
+        if found.is_none() {
+            let (token, latest_ms) = (self.token(id), now_ms + self.lease_ms + self.threshold_ms);
+            let row = &mut self.rows[id];
+            row.from_ms = row.until_ms;
+            row.until_ms = until_ms.min(latest_ms).max(row.from_ms + 1);
+            row.holder =
+                Some(Holder { ends_ms: now_ms + self.lease_ms, token, instance: Some(instance.into()) });
+        }
+        self.given(id)
+    }
+
+    fn given(&self, id: usize) -> Option<Given> {
+        let Row { from_ms, until_ms, holder, .. } = &self.rows[id];
+        let token = holder.as_ref()?.token.clone();
+        Some(Given { worker_id: id as i64, from_ms: *from_ms, until_ms: *until_ms, token })
+    }
+
+    fn holds(&self, worker_id: i64, token: &str) -> bool {
+        self.rows[worker_id as usize].holder.as_ref().is_some_and(|holder| holder.token == token)
+    }
+
+    /// `None`: the token does not hold the id.
+    pub(crate) fn renew(&mut self, worker_id: i64, token: &str, until_ms: i64, now_ms: i64) -> Option<Given> {
+        if !self.holds(worker_id, token) {
+            return None;
+        }
+        let (token, latest_ms) = (self.token(worker_id as usize), now_ms + self.lease_ms + self.threshold_ms);
+        let row = &mut self.rows[worker_id as usize];
+        row.until_ms = until_ms.min(latest_ms).max(row.until_ms);
+        row.holder = Some(Holder { ends_ms: now_ms + self.lease_ms, token, instance: None });
+        self.given(worker_id as usize)
+    }
+
+    pub(crate) fn release(&mut self, worker_id: i64, token: &str, until_ms: i64) {
+        if self.holds(worker_id, token) {
+            let row = &mut self.rows[worker_id as usize];
+            row.until_ms = until_ms.max(row.from_ms).min(row.until_ms);
+            row.holder = None;
+        }
+    }
+
+    /// A commit is lost, but for the ends of spans.
+    pub(crate) fn forget(&mut self, worker_id: usize) {
+        self.rows[worker_id].holder = None;
+    }
+
+    pub(crate) fn ids(&self) -> usize {
+        self.rows.len()
+    }
+}

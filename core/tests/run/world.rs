@@ -1,0 +1,341 @@
+//! A world in memory: hosts, processes that each drive one `WorkerRun`, and lease servers. Its time is virtual.
+//!
+//! A world that is not kind ends calls late, twice, never or as failed, tears writes, kills processes, starts machines
+//! again, moves clocks, and forgets leases. In a kind one calls end well and clocks run.
+
+use super::calls::Flight;
+use super::hosts::{Host, Pid};
+use super::judge::Judge;
+use super::lease_server::LeaseServer;
+use super::users::User;
+use crate::common::Random;
+use leafid_core::call::{Clocks, FileAdvice};
+use leafid_core::format::state::Writer;
+use leafid_core::place::Place;
+use leafid_core::run::{self, RunSettings, WorkerRun};
+use leafid_core::{ClockFilter, Layout, OnClockBackwards, Rules, Snowflake};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Where worker ids come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Workers {
+    /// Each host has an id of its own.
+    Fixed,
+    /// Each host has a range of its own.
+    Range,
+    /// A function that leases nothing.
+    Callback,
+    /// A user's object.
+    Leases,
+    /// A user's object, without records.
+    Unrecorded,
+}
+
+impl Workers {
+    pub(crate) fn are_leased(self) -> bool {
+        matches!(self, Workers::Leases | Workers::Unrecorded)
+    }
+}
+
+/// The number of worker ids of a host's range, and of the lease server.
+const IDS: usize = 3;
+/// How long a lease lasts without a renewal.
+pub(crate) const LEASE_MS: i64 = 6_000;
+/// Within this time of a kind world there are ids.
+const SOON_MS: u64 = 30_000;
+
+/// The number of lines that a failure shows.
+const SHOWN: usize = 60;
+
+pub(crate) struct World {
+    pub(crate) random: Random,
+    pub(crate) now: u64,
+    pub(crate) workers: Workers,
+    pub(crate) layout: Layout,
+    rules: Rules,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) processes: BTreeMap<Pid, Process>,
+    next_pid: Pid,
+    pub(crate) flights: Vec<Flight>,
+    pub(crate) server: LeaseServer,
+    pub(crate) judge: Judge,
+    pub(crate) kind: bool,
+    /// When something happens next that nobody asked for.
+    pub(crate) mischief_at: u64,
+    /// Of each record, at most this many slots are torn: each moves the ids ahead of the clock.
+    pub(crate) torn_left: u32,
+    shown: VecDeque<String>,
+}
+
+/// A process with its machine.
+pub(crate) struct Process {
+    pub(crate) host: usize,
+    pub(crate) run: WorkerRun,
+    pub(crate) clock: Arc<ClockFilter>,
+    pub(crate) user: User,
+    /// The generator that its threads see.
+    pub(crate) generator: Option<Arc<Snowflake>>,
+    /// It is stopped until then: nothing of it runs.
+    pub(crate) stopped_until: u64,
+    /// Whether its lease is lost, and no other one is held yet.
+    pub(crate) is_lost: bool,
+    /// Whether its machine said that it is closed.
+    pub(crate) closed: bool,
+}
+
+/// It shows what happened last, if a test fails.
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            for line in &self.shown {
+                eprintln!("{line}");
+            }
+        }
+    }
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, workers: Workers) -> World {
+        let mut random = Random(seed);
+        let layout = if random.below(4) == 0 { Layout::SONYFLAKE } else { Layout::LEAF };
+        let rules = match random.below(4) {
+            0 => {
+                Rules { on_clock_backwards: OnClockBackwards::Wait, max_backwards_ms: 5, ..Rules::default() }
+            }
+            _ => Rules::default(),
+        };
+        let hosts = if workers.are_leased() { 2 } else { 1 };
+        World {
+            random,
+            now: 0,
+            workers,
+            layout,
+            rules,
+            hosts: (0..hosts).map(|_| Host::new(0)).collect(),
+            processes: BTreeMap::new(),
+            next_pid: 0,
+            flights: Vec::new(),
+            server: LeaseServer::new(IDS, LEASE_MS, 10_000),
+            judge: Judge::new(layout),
+            kind: false,
+            mischief_at: 0,
+            torn_left: 3,
+            shown: VecDeque::new(),
+        }
+    }
+
+    /// A new process. `inherited`: the worker id of the process that it is a fork of.
+    pub(crate) fn born(&mut self, host: usize, inherited: Option<u32>) -> Pid {
+        let pid = self.next_pid;
+        self.next_pid += 1;
+        let clock = Arc::new(ClockFilter::new());
+        let settings = RunSettings {
+            name: "orders".into(),
+            layout: self.layout,
+            rules: self.rules,
+            workers: match self.workers {
+                Workers::Fixed => run::Workers::Within { first: 7, last: 7 },
+                Workers::Range => run::Workers::Within { first: 0, last: IDS as u32 - 1 },
+                Workers::Callback => run::Workers::Callback { leases: false },
+                Workers::Leases | Workers::Unrecorded => run::Workers::Callback { leases: true },
+            },
+            persist: self.workers != Workers::Unrecorded,
+            locks_host: self.workers != Workers::Unrecorded,
+            start_after: 0,
+            timeout: Duration::from_secs(2),
+            lazy: false,
+            peer_times: false,
+            disk_needs_loop: false,
+        };
+        let writer = Writer {
+            pid: pid as i32,
+            host: format!("host-{host}"),
+            started: "today".into(),
+            boot: self.hosts[host].boot_id(),
+            counted_ms: 0,
+            leap_ms: None,
+        };
+        let place = Place {
+            clock: Arc::clone(&clock),
+            writer,
+            directory: "records".into(),
+            advice: FileAdvice::StateDir,
+            forgets: false,
+            moves: false,
+            no_record_wait_ms: 0,
+            machine_start: None,
+            inherited,
+        };
+        let run = WorkerRun::new(settings, place, self.random.next(), None);
+        let user = User::at(self.now);
+        let process = Process {
+            host,
+            run,
+            clock,
+            user,
+            generator: None,
+            stopped_until: 0,
+            is_lost: false,
+            closed: false,
+        };
+        self.processes.insert(pid, process);
+        pid
+    }
+
+    pub(crate) fn clocks(&self, pid: Pid) -> Clocks {
+        self.hosts[self.processes[&pid].host].clocks(self.now)
+    }
+
+    pub(crate) fn tell(&mut self, line: impl FnOnce() -> String) {
+        if self.shown.len() == SHOWN {
+            self.shown.pop_front();
+        }
+        self.shown.push_back(format!("{:>7} {}", self.now, line()));
+    }
+
+    /// Lets this time pass.
+    pub(crate) fn pass(&mut self, ms: u64) {
+        let end = self.now + ms;
+        let mut polls = 0;
+        while self.now < end {
+            let next = self.next_moment().clamp(self.now, end);
+            polls = if next == self.now { polls + 1 } else { 0 };
+            if polls > 2_000 {
+                let busy = self.processes.iter().find(|(pid, _)| self.due(**pid) <= self.now);
+                panic!("no time passes: {:?}", busy.map(|(pid, its)| (pid, &its.run, &its.user)));
+            }
+            self.now = next;
+            if !self.kind && self.now >= self.mischief_at {
+                self.mischief();
+            }
+            self.fly();
+            let due: Vec<Pid> =
+                self.processes.keys().copied().filter(|pid| self.due(*pid) <= self.now).collect();
+            for pid in due {
+                self.act(pid);
+                self.drive(pid);
+            }
+        }
+    }
+
+    fn next_moment(&self) -> u64 {
+        let flights = self.flights.iter().filter_map(Flight::next);
+        let processes = self.processes.keys().map(|pid| self.due(*pid));
+        let mischief = if self.kind { u64::MAX } else { self.mischief_at };
+        flights.chain(processes).min().unwrap_or(u64::MAX).min(mischief)
+    }
+
+    /// When something of a process is next to be done.
+    fn due(&self, pid: Pid) -> u64 {
+        let process = &self.processes[&pid];
+        let polled = process.run.next_time().map_or(u64::MAX, |boot| self.hosts[process.host].time_at(boot));
+        polled.min(process.user.acts_at).max(process.stopped_until)
+    }
+
+    /// Polls a machine until it has nothing to say.
+    pub(crate) fn drive(&mut self, pid: Pid) {
+        let clocks = self.clocks(pid);
+        for _ in 0..1_000 {
+            let Some(process) = self.processes.get_mut(&pid) else { return };
+            if let Some(notice) = process.run.next_notice(clocks) {
+                self.notice(pid, notice);
+            } else if let Some((id, lane, call)) = process.run.next_call(clocks) {
+                self.start(pid, id, lane, call);
+            } else {
+                self.see_generator(pid);
+                return;
+            }
+            self.see_generator(pid);
+        }
+        panic!("process {pid} has always something to do");
+    }
+
+    /// What a user's function returns, which has the id from elsewhere.
+    pub(crate) fn callback_id(&self, pid: Pid) -> i64 {
+        11 + self.processes.get(&pid).map_or(0, |process| process.host as i64)
+    }
+
+    /// The clock of the lease server.
+    pub(crate) fn server_ms(&self) -> i64 {
+        crate::common::NOW_MS + self.now as i64
+    }
+
+    /// From now on calls end well, and clocks run. Soon there are ids.
+    pub(crate) fn turn_kind(&mut self) {
+        self.kind = true;
+        self.tell(|| "the world turns kind".into());
+        self.clocks_run();
+        let now = self.now;
+        self.flights.iter_mut().for_each(|flight| flight.ends_well(now));
+        for at in 0..self.hosts.len() {
+            if self.processes.values().all(|process| process.host != at || process.user.closes) {
+                self.born(at, None);
+            }
+        }
+        for process in self.processes.values_mut() {
+            (process.stopped_until, process.user.acts_at) = (now, now);
+        }
+        let before: BTreeMap<Pid, u64> =
+            self.processes.iter().map(|(pid, its)| (*pid, its.user.ids)).collect();
+        self.pass(SOON_MS);
+        let wanted = self.processes.values().filter(|its| !its.user.closes).count();
+        let issue = |(pid, its): &(&Pid, &Process)| its.user.ids > before.get(pid).copied().unwrap_or(0);
+        let have: Vec<Pid> = self.processes.iter().filter(issue).map(|(pid, _)| *pid).collect();
+        let room = match self.workers {
+            Workers::Fixed | Workers::Callback => 1,
+            Workers::Range | Workers::Leases | Workers::Unrecorded => IDS,
+        };
+        let told: Vec<_> =
+            self.processes.iter().map(|(pid, its)| (pid, its.run.state(), &its.user)).collect();
+        assert!(
+            have.len() >= wanted.min(room),
+            "in {SOON_MS} ms of a kind world only {have:?} have ids: {told:#?}"
+        );
+        let unclosed = self.processes.iter().find(|(_, its)| its.user.closes && !its.closed);
+        assert!(unclosed.is_none(), "{:?} is not closed", unclosed.map(|(pid, its)| (pid, its.run.state())));
+        self.bury();
+    }
+
+    /// From now on it is not kind any more.
+    pub(crate) fn turn_unkind(&mut self) {
+        self.tell(|| "the world is not kind any more".into());
+        (self.kind, self.mischief_at) = (false, self.now);
+    }
+
+    /// All processes close, and nothing is left of them.
+    pub(crate) fn end(&mut self) {
+        assert!(self.kind, "calls end");
+        let now = self.now;
+        for process in self.processes.values_mut() {
+            (process.user.closes, process.user.acts_at) = (true, now);
+        }
+        self.pass(SOON_MS);
+        let unclosed = self.processes.iter().find(|(_, its)| !its.closed);
+        assert!(unclosed.is_none(), "{:?} is not closed", unclosed.map(|(pid, its)| (pid, its.run.state())));
+        self.bury();
+        assert!(self.processes.is_empty(), "calls of closed processes never end");
+    }
+
+    /// Closed processes whose calls have all ended are gone.
+    fn bury(&mut self) {
+        let closed: Vec<Pid> =
+            self.processes.iter().filter(|(_, its)| its.closed).map(|(pid, _)| *pid).collect();
+        for pid in closed {
+            let host = self.processes[&pid].host;
+            let host = &self.hosts[host];
+            assert_eq!(
+                (host.record_of(pid), host.host_lock_of(pid)),
+                (None, None),
+                "process {pid} is closed"
+            );
+            // A call that never ends may hold what it would bring.
+            if self.flights.iter().all(|flight| flight.pid != pid) {
+                self.judge.nothing_is_kept(pid);
+            }
+            self.flights.retain(|flight| flight.pid != pid);
+            self.processes.remove(&pid);
+        }
+    }
+}
