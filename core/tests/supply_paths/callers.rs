@@ -83,3 +83,56 @@ fn a_close_ends_callers_and_buffers_once() {
     let closed = host.notices.iter().filter(|notice| matches!(notice, Notice::Closed(Ok(())))).count();
     assert_eq!((closed, host.supply.next_time()), (1, None));
 }
+
+#[test]
+fn who_asks_for_an_unknown_tag_while_it_backs_off_hears_so_at_once() {
+    let mut host = Host::new(settings());
+    let (tag, _) = host.tag("nothing");
+    host.errors = vec![Error::new(Code::UnknownTag, "no")];
+    let first = host.wait(tag, 1);
+    host.drive();
+    assert!(host.collect(first).is_err());
+    let second = host.wait(tag, 1);
+    assert_eq!(host.collect(second), Err("unknown_tag: no".into()));
+    assert!(!host.supply.has_calls(host.clocks()));
+}
+
+#[test]
+fn a_caller_that_has_gone_is_not_woken() {
+    let mut host = Host::new(settings());
+    let (tag, _) = host.tag("order");
+    let (gone, stays) = (host.wait(tag, 1), host.wait(tag, 1));
+    (0..3).for_each(|_| assert!(host.step()));
+    host.supply.cancel(gone, host.clocks());
+    assert_eq!(host.supply.next_notice(host.clocks()), Some(Notice::Wake(stays)));
+    assert_eq!(host.supply.next_notice(host.clocks()), None);
+}
+
+#[test]
+fn a_caller_that_gets_some_of_its_ids_has_more_time() {
+    let mut host = Host::new(settings());
+    host.most = 5;
+    let (tag, _) = host.tag("order");
+    let ticket = host.wait(tag, 10);
+    host.now += Duration::from_millis(1_500);
+    (0..3).for_each(|_| assert!(host.step()));
+    host.now += Duration::from_millis(1_500);
+    assert_eq!(host.supply.next_notice(host.clocks()), None);
+    assert_eq!(host.collect(ticket), Err("Waits".into()));
+    host.now += Duration::from_millis(500);
+    assert_eq!(host.supply.next_notice(host.clocks()), Some(Notice::Wake(ticket)));
+    assert!(host.collect(ticket).is_err_and(|error| error.starts_with("segment_unavailable")));
+    assert_eq!(host.supply.tag_stats(tag).unwrap().left, 5, "its ids are put back");
+}
+
+#[test]
+fn ids_that_are_put_back_after_a_close_are_a_gap() {
+    let mut host = Host::new(settings());
+    let (tag, buffer) = host.tag("order");
+    host.wait(tag, 1);
+    host.drive();
+    let (taken, _) = buffer.take_many(3).unwrap();
+    host.supply.close(host.clocks());
+    host.supply.put_back(tag, &[taken], host.clocks());
+    assert_eq!(host.supply.tag_stats(tag).unwrap().left, 0);
+}

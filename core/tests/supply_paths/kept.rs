@@ -96,3 +96,14 @@ fn ids_that_were_stored_are_issued_before_the_source_is_asked_and_only_once() {
     assert!(matches!(call, Call::ReadMark(_)), "{call:?}");
     host.supply.cancel(ticket, host.clocks());
 }
+
+#[test]
+fn a_write_that_ends_after_the_close_is_not_told() {
+    let mut host = host(&["one"]);
+    host.supply.close(host.clocks());
+    let (id, call) = host.supply.next_call(host.clocks()).unwrap();
+    host.now += Duration::from_secs(2);
+    assert_eq!(closed(&mut host).len(), 2);
+    host.carry_out(id, call);
+    assert!(closed(&mut host).is_empty(), "it is closed once");
+}

@@ -41,3 +41,14 @@ fn an_end_of_another_call_and_a_second_end_have_no_effect() {
     assert_eq!(host.asked.len(), 2);
     assert_eq!(tickets.map(|ticket| host.collect(ticket).unwrap().len()), [1, 1]);
 }
+
+#[test]
+fn the_source_is_told_what_was_given_before() {
+    let mut host = Host::new(settings());
+    let (tag, _) = host.tag("order");
+    let tickets = [host.wait(tag, 10), host.wait(tag, 10)];
+    host.most = 10;
+    host.drive();
+    assert!(tickets.into_iter().all(|ticket| host.collect(ticket).is_ok()));
+    assert_eq!(host.asked[..2], [("order".to_owned(), 20, 0), ("order".to_owned(), 10, 11)]);
+}
