@@ -1,4 +1,8 @@
 //! A run of a worker id, from the claim to the release, carried out by a host of a few lines.
 
+mod closes;
 mod fixed_ids;
 mod host;
+mod leases;
+mod servers;
+mod state_table;

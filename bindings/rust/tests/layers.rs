@@ -43,6 +43,8 @@ const SPREAD: &[(&str, &str, &str)] = &[
     ("Layout", "id", "ids: compose, decode and parse"),
     ("Layout", "presets", "the layouts of well-known programs"),
     ("Layout", "snowflake/lease", "what a lease source may return for a layout"),
+    ("RunOrder", "run/order_calls", "the calls: which one is next, and where its end goes"),
+    ("RunOrder", "run/order_end", "the close, and what is still given back after it"),
     ("Record", "snowflake/history", "former and skipped spans, which a reset needs"),
     ("Segment", "segment/pending", "lists of segments: joined ones, without a type of their own"),
     ("Env", "os/disk", "the system's environment; os/env names no system"),

@@ -6,7 +6,7 @@ use crate::place::Place;
 use crate::run::cache_read::CacheSeeker;
 use crate::run::notices::Notices;
 use crate::run::settings::{RunSettings, Workers};
-use crate::{ClaimPatience, LeapEvent, Rules};
+use crate::{ClaimPatience, Code, Error, LeapEvent, Rules};
 use alloc::format;
 use core::fmt::Display;
 use core::time::Duration;
@@ -67,6 +67,15 @@ impl<'m> Moment<'m> {
     pub(crate) fn cache_seeker(&self) -> CacheSeeker {
         let servers = self.settings.workers.urls().unwrap_or_default().to_vec();
         CacheSeeker { name: self.settings.name.clone(), servers, boot: self.place.writer.boot.clone() }
+    }
+
+    /// The error of a call of an opening that took too long.
+    pub(crate) fn late(&self, what: &str) -> Error {
+        let message = format!(
+            "{what} did not answer within timeout_ms ({}); see what it waits for, or raise timeout_ms",
+            self.settings.timeout.as_millis()
+        );
+        Error::new(Code::WorkerLost, message)
     }
 
     /// A lease was not released. It ends by itself.

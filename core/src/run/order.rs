@@ -20,7 +20,6 @@
 //! If several things are due, the order is: the end of a closed generator, the claim, the span, the lease, the loss.
 
 use crate::run::aside::Aside;
-use crate::run::callers::{Answered, Callers, Need, Ticket};
 use crate::run::farewell::Farewell;
 use crate::run::flake::Flake;
 use crate::run::id_claim::Won;
@@ -28,9 +27,10 @@ use crate::run::lanes::{Lane, Lanes};
 use crate::run::leaving::Leaving;
 use crate::run::loss::{Loss, LossStep};
 use crate::run::moment::Moment;
-use crate::run::notices::Notice;
 use crate::run::round::{Round, RoundEnd};
+use crate::run::run_callers::{Answered, Need, RunCallers, Ticket};
 use crate::run::run_log::RunLog;
+use crate::run::run_state::RunState;
 use crate::run::seat::{Seat, SpanEnd};
 use crate::run::server_leases::ServerLeases;
 use crate::run::settings::{RunSettings, Workers};
@@ -42,11 +42,11 @@ use alloc::sync::Arc;
 use core::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Order {
+pub(crate) struct RunOrder {
     /// It makes random starts differ, and proves nothing.
     pub(crate) seed: u64,
     pub(crate) life: Life,
-    pub(crate) callers: Callers,
+    pub(crate) callers: RunCallers,
     pub(crate) lanes: Lanes,
     pub(crate) log: Aside<RunLog>,
     pub(crate) generator: Option<Flake>,
@@ -55,6 +55,8 @@ pub(crate) struct Order {
     /// The worker id that it holds, or held last.
     pub(crate) worker_id: Option<u32>,
     pub(crate) round: Option<Round>,
+    /// Whether those who opened the round have their answer: who came since has a round of its own.
+    pub(crate) is_told: bool,
     pub(crate) seat: Option<Seat>,
     pub(crate) loss: Option<Loss>,
     pub(crate) leaving: Option<Leaving>,
@@ -82,55 +84,34 @@ pub(crate) enum Life {
     Closed,
 }
 
-/// How far a run is.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum RunState {
-    /// Nobody has opened it.
-    Idle,
-    /// It claims a worker id for the first time.
-    Claiming,
-    /// It has a generator.
-    Held {
-        /// The worker id that it holds, or held last.
-        worker_id: u32,
-        /// Whether its lease is lost, so that another one is claimed.
-        lost: bool,
-    },
-    /// The claim failed, and nothing of it is left. A need to open claims again.
-    Failed(Error),
-    /// It was closed, and gives back what it holds.
-    Closing,
-    /// It has ended. Late ends may follow.
-    Closed,
-}
-
 /// How far a poll came.
-enum Progress {
+pub(crate) enum Progress {
     /// Something changed without a call: poll again.
     Again,
     /// Poll again at this time, or after the next event.
     Waits(Option<Duration>),
 }
 
-impl Order {
-    pub(crate) fn new(settings: &RunSettings, seed: u64, unanswered: Option<LeaseClaim>) -> Order {
+impl RunOrder {
+    pub(crate) fn new(settings: &RunSettings, seed: u64, unanswered: Option<LeaseClaim>) -> RunOrder {
         let servers = match &settings.workers {
             Workers::Servers { servers, .. } => {
                 Some(ServerLeases::new(Arc::clone(servers), unanswered, seed))
             }
             Workers::Within { .. } | Workers::Callback { .. } => None,
         };
-        Order {
+        RunOrder {
             servers,
             seed,
             life: Life::Idle,
-            callers: Callers::default(),
+            callers: RunCallers::default(),
             lanes: Lanes::default(),
             log: Aside::default(),
             generator: None,
             begins_ms: None,
             worker_id: None,
             round: None,
+            is_told: false,
             seat: None,
             loss: None,
             leaving: None,
@@ -163,6 +144,7 @@ impl Order {
     pub(crate) fn give_up(&mut self, ticket: Ticket, m: &mut Moment<'_>) {
         self.callers.give_up(ticket);
         if self.life == Life::Claiming && !self.callers.opens() {
+            self.is_told = true;
             self.undo_round(Error::new(Code::WouldBlock, "interrupted while waiting; call again"), m);
         }
     }
@@ -190,6 +172,15 @@ impl Order {
 
     pub(crate) fn unanswered(&self) -> Option<&LeaseClaim> {
         self.servers.as_ref().and_then(ServerLeases::unanswered)
+    }
+
+    /// The first tick that is not durable.
+    pub(crate) fn reserved_until(&self) -> u64 {
+        self.seat.as_ref().map_or(0, |seat| seat.file.record().run.until)
+    }
+
+    pub(crate) fn log(&self) -> &RunLog {
+        &self.log.0
     }
 
     pub(crate) fn begins_ms(&self) -> Option<i64> {
@@ -240,7 +231,8 @@ impl Order {
 
     fn begin_claim(&mut self, m: &mut Moment<'_>) {
         let (longest, previous) = (self.callers.longest(), m.place.inherited);
-        (self.life, self.round) = (Life::Claiming, Some(Round::new(0, previous, longest, m)));
+        (self.life, self.is_told) = (Life::Claiming, false);
+        self.round = Some(Round::new(0, previous, longest, m));
     }
 
     /// The round is given up: it undoes what it holds, and what a call that is under way will still get.
@@ -256,6 +248,7 @@ impl Order {
         let Some(round) = &mut self.round else { return Progress::Waits(None) };
         if let Some(error) = round.overdue(m) {
             // It is undone once the disk answers.
+            self.is_told = true;
             self.callers.answer_opens(Answer::Failed(error));
             m.notices.wake();
         }
@@ -266,10 +259,14 @@ impl Order {
             RoundEnd::Undone(error, lease) => {
                 self.round = None;
                 lease.into_iter().for_each(|lease| self.release_unused(lease, m));
-                self.callers.answer_spans(Answer::Failed(error.clone()));
-                self.callers.answer_opens(Answer::Failed(error.clone()));
-                self.life = Life::Failed(error);
-                m.notices.wake();
+                if self.is_told && self.callers.opens() {
+                    self.begin_claim(m);
+                } else {
+                    self.callers.answer_spans(Answer::Failed(error.clone()));
+                    self.callers.answer_opens(Answer::Failed(error.clone()));
+                    self.life = Life::Failed(error);
+                    m.notices.wake();
+                }
             }
         }
         Progress::Again
@@ -340,7 +337,10 @@ impl Order {
                 m.notices.warn(format!("the lease of worker id {worker_id} was not renewed: {error}"));
                 self.log.0.note_lease(until_ms, Some(error));
             }
-            RenewalEnd::Lost(error) => self.lose(error, m),
+            RenewalEnd::Lost(error) => {
+                seat.drop_cache();
+                self.lose(error, m);
+            }
         }
     }
 
@@ -432,108 +432,8 @@ impl Order {
         }
         Progress::Again
     }
-
-    /// A lease that no generator used.
-    pub(crate) fn release_unused(&mut self, lease: Lease, m: &Moment<'_>) {
-        let from_ms = lease.from_ms;
-        self.release(lease, from_ms, m);
-    }
-
-    fn release(&mut self, lease: Lease, until_ms: i64, m: &Moment<'_>) {
-        let is_quiet = self.farewell.as_ref().is_some_and(|farewell| farewell.quietly);
-        // Of servers it ends by itself.
-        match &mut self.servers {
-            Some(_) if is_quiet => {}
-            Some(servers) => servers.release(&lease, until_ms, m),
-            None => self.releases.push_back((lease, until_ms)),
-        }
-    }
-
-    fn close(&mut self, quietly: bool, waits_for_source: bool, m: &mut Moment<'_>) {
-        let mut farewell = Farewell::new(quietly, waits_for_source, m.boot);
-        let was_lost = self.life == Life::Lost;
-        self.life = Life::Closing;
-        let first_unused = self.generator.as_ref().and_then(|flake| flake.seal());
-        if let (Some(mut seat), Some(first_unused)) = (self.seat.take(), first_unused) {
-            // A lost lease is not released, because another process may hold it.
-            farewell.keep(seat.lease.take().filter(|_| !was_lost), first_unused);
-            let keeps_cache = quietly && m.settings.workers.urls().is_some();
-            self.leaving = Some(Leaving::new(seat, first_unused, keeps_cache));
-        }
-        self.farewell = Some(farewell);
-        self.undo_round(closed(), m);
-        self.callers.answer_opens(Answer::Failed(closed()));
-        self.callers.answer_spans(Answer::Look);
-        m.notices.wake();
-    }
-
-    /// Gives back what a closed run holds, and tells once that it has ended.
-    fn end(&mut self, m: &mut Moment<'_>) -> Progress {
-        let is_free = self.lanes.is_free(Lane::Disk);
-        if let Some(round) = &mut self.round {
-            match round.poll(m, &self.lanes) {
-                RoundEnd::Undone(_, lease) => {
-                    self.round = None;
-                    lease.into_iter().for_each(|lease| self.release_unused(lease, m));
-                    return Progress::Again;
-                }
-                RoundEnd::None(_) | RoundEnd::Given | RoundEnd::Won(_) => {}
-            }
-        }
-        self.leaving.iter_mut().for_each(|leaving| leaving.poll(m, is_free));
-        let is_gone = self.round.is_none() && self.leaving.as_ref().is_none_or(Leaving::is_gone);
-        let Some(farewell) = &mut self.farewell else { return Progress::Waits(None) };
-        let renews = self.lanes.renews() || self.servers.as_ref().is_some_and(ServerLeases::renews);
-        let is_dropped = self.leaving.as_ref().is_none_or(|leaving| leaving.is_dropped);
-        if is_gone
-            && (!renews || !is_dropped)
-            && let Some((lease, until_ms)) = farewell.release(&m.settings.layout)
-        {
-            // What is still cached may be used by another process: it is left to end.
-            if is_dropped {
-                self.release(lease, until_ms, m);
-            }
-            return Progress::Again;
-        }
-        let due = self.leaving.as_ref().and_then(Leaving::due);
-        if self.life == Life::Closed {
-            return Progress::Waits(due);
-        }
-        let waits = farewell.keeps_lease() && farewell.waits_for_source;
-        let releases = !self.releases.is_empty()
-            || !self.lanes.is_free(Lane::Beside)
-            || self.servers.as_ref().is_some_and(ServerLeases::releases);
-        if (!is_gone || waits || releases) && m.boot < farewell.until {
-            return Progress::Waits(due.into_iter().chain([farewell.until]).min());
-        }
-        let keeps_lease = farewell.keeps_lease();
-        self.tell_end(is_gone, keeps_lease, releases, m);
-        Progress::Again
-    }
-
-    fn tell_end(&mut self, is_gone: bool, keeps_lease: bool, releases: bool, m: &mut Moment<'_>) {
-        let worker_id = self.worker_id.unwrap_or(0);
-        let result = match (&self.leaving, is_gone) {
-            (Some(leaving), true) => leaving.result.clone(),
-            (None, true) => Ok(()),
-            (_, false) => Err(Error::new(
-                Code::StateIo,
-                "the disk did not answer in time; the record stays as it is, and the worker id is held until it does or the \
-                 process ends",
-            )),
-        };
-        if keeps_lease {
-            m.notices.warn(format!("worker id {worker_id} is not released: a renewal is running"));
-        } else if releases {
-            m.notices.warn(format!("the release of worker id {worker_id} did not answer in time"));
-        }
-        self.life = Life::Closed;
-        self.callers.answer_closes(result.clone().map_or_else(Answer::Failed, |()| Answer::Look));
-        m.notices.push(Notice::Closed(result));
-        m.notices.wake();
-    }
 }
 
-fn closed() -> Error {
+pub(crate) fn closed() -> Error {
     Error::new(Code::Closed, "the generator was closed; open another one")
 }

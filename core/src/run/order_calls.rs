@@ -15,7 +15,7 @@ use crate::run::disk_calls::HolderCall;
 use crate::run::lanes::{Asked, Call, Lane, UnderWay};
 use crate::run::moment::Moment;
 use crate::run::notices::Notice;
-use crate::run::order::{Life, Order};
+use crate::run::order::{Life, RunOrder};
 use crate::run::record_write::RecordWritten;
 use crate::run::round::Round;
 use crate::run::server_leases::ServerStep;
@@ -27,7 +27,7 @@ use core::time::Duration;
 /// A call, what it is for, and how long it may take.
 type Chosen = (Lane, Asked, Call, Option<Duration>);
 
-impl Order {
+impl RunOrder {
     /// The next call.
     pub(crate) fn next_call(&mut self, m: &mut Moment<'_>) -> Option<(CallId, Lane, Call)> {
         if let Some((at, call)) = self.servers.as_mut().and_then(|servers| servers.next_release(m)) {
@@ -101,8 +101,12 @@ impl Order {
         if let Some(call) = self.round.as_mut().and_then(|round| round.next_call(Lane::Cache, m)) {
             return Some((Asked::OfRound, call));
         }
-        let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
-        Some((Asked::WriteCache, seat.cache_call(m)?))
+        let seat = self.seat.as_mut().filter(|_| matches!(self.life, Life::Held | Life::Lost))?;
+        if let Some(call) = seat.drop_call() {
+            return Some((Asked::DropCache, call));
+        }
+        let call = seat.cache_call(m).filter(|_| self.life == Life::Held)?;
+        Some((Asked::WriteCache, call))
     }
 
     /// The next request to lease servers: of the exchange that is under way, or of one that begins now.
@@ -247,7 +251,7 @@ impl Order {
     pub(crate) fn abandon_overdue(&mut self, m: &mut Moment<'_>) {
         if let Some(servers) = &mut self.servers {
             servers.overdue_releases(m);
-            if let ServerStep::Done(result, since) = servers.overdue(m.boot) {
+            if let ServerStep::Done(result, since) = servers.overdue(m) {
                 self.abandon_source(m);
                 self.served(result, since, m);
             }

@@ -23,7 +23,8 @@
 use crate::http::ClaimEnd;
 use crate::run::aside::Aside;
 use crate::run::cache_read::CacheList;
-use crate::run::call_end::{Claimed, End, SourceFailure};
+use crate::run::call_end::{Claimed, End};
+use crate::run::claim_checks::{agree, is_held_here};
 use crate::run::claim_waits::{ClaimWaits, wait_line};
 use crate::run::disk_calls::{HolderCall, RecordsCall};
 use crate::run::id_claim::{IdClaim, IdEnd, Won};
@@ -39,7 +40,6 @@ use crate::{
 };
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -67,7 +67,7 @@ pub(crate) struct Round {
     waits: Aside<ClaimWaits>,
     /// When the openers are told that the disk does not answer.
     disk_by: Option<Duration>,
-    stage: Stage,
+    stage: RoundStage,
 }
 
 /// What a source gave.
@@ -79,7 +79,7 @@ struct Grant {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Stage {
+enum RoundStage {
     /// The clock before they were asked.
     Peers(i64),
     Listing,
@@ -129,7 +129,7 @@ impl Round {
             searched: Aside(m.boot),
             waits: Aside::default(),
             disk_by: None,
-            stage: Stage::Peers(m.now_ms),
+            stage: RoundStage::Peers(m.now_ms),
         }
     }
 
@@ -139,7 +139,7 @@ impl Round {
 
     /// Whether it waits for the source.
     pub(crate) fn waits_for_source(&self) -> bool {
-        matches!(self.stage, Stage::Peers(_) | Stage::Asking)
+        matches!(self.stage, RoundStage::Peers(_) | RoundStage::Asking)
     }
 
     /// The generator that lost its lease is sealed and closed: `floor` is its first unused tick.
@@ -151,11 +151,11 @@ impl Round {
             Ok(candidates) => {
                 let (name, wait_ms) = (&m.settings.name, m.place.no_record_wait_ms);
                 self.search = Some(ClaimSearch::new(name, candidates, &patience, wait_ms, m.boot));
-                (self.searched, self.stage) = (Aside(m.boot), Stage::Searching);
+                (self.searched, self.stage) = (Aside(m.boot), RoundStage::Searching);
                 // After a loss, its schedule judges the whole round.
                 self.disk_by = (self.number == 0).then(|| m.boot.saturating_add(m.claim_bound(&patience)));
             }
-            Err(error) => self.stage = Stage::Undoing(m.settings.workers.unusable(error)),
+            Err(error) => self.stage = RoundStage::Undoing(m.settings.workers.unusable(error)),
         }
     }
 
@@ -178,13 +178,13 @@ impl Round {
     /// Gives up: what it holds is undone, also what a call that is under way will still get.
     pub(crate) fn give_up(&mut self, error: Error) {
         match &mut self.stage {
-            Stage::Undoing(_) => {}
-            Stage::Claiming(claim) => {
+            RoundStage::Undoing(_) => {}
+            RoundStage::Claiming(claim) => {
                 claim.give_up(error);
                 // It fails with its own error once nothing is left of it.
                 self.search = None;
             }
-            stage => *stage = Stage::Undoing(error),
+            stage => *stage = RoundStage::Undoing(error),
         }
     }
 
@@ -202,24 +202,26 @@ impl Round {
 
     /// Goes on as far as no call is needed.
     pub(crate) fn poll(&mut self, m: &mut Moment<'_>, lanes: &Lanes) -> RoundEnd {
-        let is_disk_free = lanes.is_free(Lane::Disk);
+        let (is_disk_free, lists_records) = (lanes.is_free(Lane::Disk), self.lists_records(m));
         loop {
             match &mut self.stage {
-                Stage::Peers(_) if !m.settings.peer_times => self.stage = Stage::Listing,
-                Stage::Listing if !(m.settings.persist && m.settings.workers.of_source()) => {
-                    self.stage = Stage::Layouts(Vec::new());
+                RoundStage::Peers(_) if !m.settings.peer_times => self.stage = RoundStage::Listing,
+                RoundStage::Listing if !lists_records => {
+                    self.stage = RoundStage::Layouts(Vec::new());
                 }
-                Stage::Layouts(left) if left.is_empty() => self.stage = Stage::Asking,
-                Stage::Asking if !m.settings.workers.of_source() => self.stage = Stage::Given,
-                Stage::Given => return RoundEnd::Given,
-                Stage::Searching => self.search(m),
-                Stage::Offline(_, until) if m.boot >= *until => self.listed(Vec::new()),
-                Stage::Offline(_, until) => return RoundEnd::None(Some(*until)),
-                Stage::Pausing(until) if m.boot >= *until => self.stage = Stage::Searching,
-                Stage::Pausing(until) => return RoundEnd::None(Some(*until).min(self.due())),
-                Stage::Peeking(_) if !m.settings.persist => self.peeked(None, m),
-                Stage::Claiming(claim) => match claim.poll(m, is_disk_free) {
-                    IdEnd::None(due) => return RoundEnd::None(due.into_iter().chain(self.due()).min()),
+                RoundStage::Layouts(left) if left.is_empty() => self.stage = RoundStage::Asking,
+                RoundStage::Asking if !m.settings.workers.of_source() => self.stage = RoundStage::Given,
+                RoundStage::Given => return RoundEnd::Given,
+                RoundStage::Searching => self.search(m),
+                RoundStage::Offline(_, until) if m.boot >= *until => self.listed(Vec::new()),
+                RoundStage::Offline(_, until) => return RoundEnd::None(Some(*until)),
+                RoundStage::Pausing(until) if m.boot >= *until => self.stage = RoundStage::Searching,
+                RoundStage::Pausing(until) => {
+                    return RoundEnd::None(self.disk_by.into_iter().chain([*until]).min());
+                }
+                RoundStage::Peeking(_) if !m.settings.persist => self.peeked(None, m),
+                RoundStage::Claiming(claim) => match claim.poll(m, is_disk_free) {
+                    IdEnd::None(due) => return RoundEnd::None(due.into_iter().chain(self.disk_by).min()),
                     IdEnd::Won(won) => {
                         self.waits.0.clock = self.waits.0.clock.saturating_add(claim.waited());
                         self.tell(&won, m);
@@ -230,16 +232,16 @@ impl Round {
                         match &mut self.search {
                             Some(search) => {
                                 search.refused(error);
-                                self.stage = Stage::Searching;
+                                self.stage = RoundStage::Searching;
                             }
-                            None => self.stage = Stage::Undoing(error),
+                            None => self.stage = RoundStage::Undoing(error),
                         }
                     }
                 },
-                Stage::Undoing(error) if is_disk_free => {
+                RoundStage::Undoing(error) if is_disk_free => {
                     let error = error.clone();
                     if self.tries_again(&error, m) {
-                        self.stage = Stage::Peers(m.now_ms);
+                        self.stage = RoundStage::Peers(m.now_ms);
                         continue;
                     }
                     let released = self.grant.take().and_then(|grant| grant.lease);
@@ -249,13 +251,14 @@ impl Round {
                         released.filter(|lease| !is_held_here(lease, &error, m)),
                     );
                 }
-                _ => return RoundEnd::None(self.due()),
+                _ => return RoundEnd::None(self.disk_by),
             }
         }
     }
 
-    fn due(&self) -> Option<Duration> {
-        self.disk_by
+    /// Whether the layouts of all records are checked before an id is asked for.
+    fn lists_records(&self, m: &Moment<'_>) -> bool {
+        self.number == 0 && m.settings.persist && m.settings.workers.of_source()
     }
 
     /// A lease whose id is held on this host is left to end, and another one is claimed.
@@ -274,20 +277,20 @@ impl Round {
     fn search(&mut self, m: &mut Moment<'_>) {
         let Some(search) = &mut self.search else { return };
         match search.poll(m.boot) {
-            ClaimAction::Peek(worker_id) => self.stage = Stage::Peeking(worker_id),
+            ClaimAction::Peek(worker_id) => self.stage = RoundStage::Peeking(worker_id),
             ClaimAction::Claim { worker_id, names_holder } => {
                 let lease = self.grant.as_ref().and_then(|grant| grant.lease.clone());
                 let offline = self.offline.as_ref().map(|(_, why)| why.clone());
                 let claim = IdClaim::new(worker_id, names_holder, self.floor, self.longest, lease, offline);
-                self.stage = Stage::Claiming(Box::new(claim));
+                self.stage = RoundStage::Claiming(Box::new(claim));
             }
             ClaimAction::Warn(text) => m.notices.warn(text),
-            ClaimAction::WarnOfStranger(worker_id) => self.stage = Stage::Warning(worker_id),
+            ClaimAction::WarnOfStranger(worker_id) => self.stage = RoundStage::Warning(worker_id),
             ClaimAction::Sleep(pause) => {
                 self.waits.0.held = self.waits.0.held.saturating_add(pause);
-                self.stage = Stage::Pausing(m.boot.saturating_add(pause));
+                self.stage = RoundStage::Pausing(m.boot.saturating_add(pause));
             }
-            ClaimAction::Failed(error) => self.stage = Stage::Undoing(error),
+            ClaimAction::Failed(error) => self.stage = RoundStage::Undoing(error),
         }
     }
 
@@ -295,36 +298,36 @@ impl Round {
         if let Some(search) = &mut self.search {
             search.peeked(found, m.now_ms);
         }
-        self.stage = Stage::Searching;
+        self.stage = RoundStage::Searching;
     }
 
     /// The next call on a lane, which is free.
     pub(crate) fn next_call(&mut self, lane: Lane, m: &Moment<'_>) -> Option<Call> {
         let (name, layout, advice) = (m.settings.name.clone(), m.settings.layout, m.place.advice);
         match (&mut self.stage, lane) {
-            (Stage::Peers(before_ms), Lane::Source) => {
+            (RoundStage::Peers(before_ms), Lane::Source) => {
                 *before_ms = m.now_ms;
                 Some(Call::PeerTimes(PeersCall(())))
             }
-            (Stage::Asking, Lane::Source) if m.settings.workers.urls().is_none() => {
+            (RoundStage::Asking, Lane::Source) if m.settings.workers.urls().is_none() => {
                 self.tries += 1;
                 let (previous, now_ms) = (self.previous, m.now_ms);
                 let until_ms = now_ms.saturating_add(SPAN_WISH_MS);
                 Some(Call::Claim(ClaimCall { name, previous, now_ms, until_ms }))
             }
-            (Stage::Listing, Lane::Disk) => Some(Call::ListRecords(RecordsCall(()))),
-            (Stage::Layouts(left), Lane::Disk) => {
+            (RoundStage::Listing, Lane::Disk) => Some(Call::ListRecords(RecordsCall(()))),
+            (RoundStage::Layouts(left), Lane::Disk) => {
                 let worker_id = *left.last()?;
                 Some(Call::PeekRecord(RecordPeek::new(worker_id, layout, advice)))
             }
-            (Stage::Peeking(worker_id), Lane::Disk) => {
+            (RoundStage::Peeking(worker_id), Lane::Disk) => {
                 Some(Call::PeekRecord(RecordPeek::new(*worker_id, layout, advice)))
             }
-            (Stage::Warning(worker_id), Lane::Disk) => {
+            (RoundStage::Warning(worker_id), Lane::Disk) => {
                 Some(Call::Holder(HolderCall { name, worker_id: *worker_id }))
             }
-            (Stage::Claiming(claim), lane) => claim.next_call(lane, m),
-            (Stage::Offline(..), Lane::Cache) => {
+            (RoundStage::Claiming(claim), lane) => claim.next_call(lane, m),
+            (RoundStage::Offline(..), Lane::Cache) => {
                 Some(Call::ListLeaseCaches(CacheList::new(m.cache_seeker())))
             }
             _ => None,
@@ -338,27 +341,20 @@ impl Round {
 
     /// The call on the lane of the source took too long, and was abandoned.
     pub(crate) fn late(&mut self, m: &mut Moment<'_>) {
-        let late = |what: &str| {
-            let message = format!(
-                "{what} did not answer within timeout_ms ({}); see what it waits for, or raise timeout_ms",
-                m.settings.timeout.as_millis()
-            );
-            Error::new(Code::WorkerLost, message)
-        };
         match self.stage {
-            Stage::Peers(_) => {
-                let error = late("peer_times");
+            RoundStage::Peers(_) => {
+                let error = m.late("peer_times");
                 m.notices.warn(format!("{error}; the start continues without peer_times"));
-                self.stage = Stage::Listing;
+                self.stage = RoundStage::Listing;
             }
-            Stage::Asking => self.stage = Stage::Undoing(late("the claim of a worker id")),
+            RoundStage::Asking => self.stage = RoundStage::Undoing(m.late("the claim of a worker id")),
             _ => {}
         }
     }
 
     /// A write of a record ended.
     pub(crate) fn written(&mut self, end: RecordWritten, m: &mut Moment<'_>) {
-        if let Stage::Claiming(claim) = &mut self.stage {
+        if let RoundStage::Claiming(claim) = &mut self.stage {
             claim.ended(End::Written(Box::new(end)), m);
         }
     }
@@ -366,36 +362,36 @@ impl Round {
     /// A call of this round ended. It was asked for at `since`.
     pub(crate) fn ended(&mut self, end: End, since: Duration, m: &mut Moment<'_>) {
         match (end, &mut self.stage) {
-            (end, Stage::Claiming(claim)) => claim.ended(end, m),
-            (End::Times(times_ms), Stage::Peers(before_ms)) => {
+            (end, RoundStage::Claiming(claim)) => claim.ended(end, m),
+            (End::Times(times_ms), RoundStage::Peers(before_ms)) => {
                 let before_ms = *before_ms;
                 self.tell_of_wait(since, "the clocks of peer_times", m);
                 self.stage = match agree(times_ms, before_ms, m) {
-                    Ok(()) => Stage::Listing,
-                    Err(error) => Stage::Undoing(error),
+                    Ok(()) => RoundStage::Listing,
+                    Err(error) => RoundStage::Undoing(error),
                 };
             }
-            (End::CachesListed(listed), Stage::Offline(..)) => self.listed(listed.into_worker_ids()),
-            (End::Recorded(worker_ids), Stage::Listing) => self.stage = Stage::Layouts(worker_ids),
-            (End::Peeked(peeked), Stage::Layouts(left)) => match peeked.into_result() {
+            (End::CachesListed(listed), RoundStage::Offline(..)) => self.listed(listed.into_worker_ids()),
+            (End::Recorded(worker_ids), RoundStage::Listing) => self.stage = RoundStage::Layouts(worker_ids),
+            (End::Peeked(peeked), RoundStage::Layouts(left)) => match peeked.into_result() {
                 // Before an id is taken: whichever it were, it would stand beside such a record.
-                Err(error) if error.code() == Code::StateMismatch => self.stage = Stage::Undoing(error),
+                Err(error) if error.code() == Code::StateMismatch => self.stage = RoundStage::Undoing(error),
                 found => {
                     left.pop();
                     found.ok().flatten().iter().for_each(|found| m.observe(found));
                 }
             },
-            (End::Peeked(peeked), Stage::Peeking(_)) => match peeked.into_result() {
+            (End::Peeked(peeked), RoundStage::Peeking(_)) => match peeked.into_result() {
                 Ok(found) => {
                     found.iter().for_each(|found| m.observe(found));
                     self.peeked(found.as_ref().map(|found| &found.record), m);
                 }
                 Err(error) => {
                     self.search.iter_mut().for_each(|search| search.refused(error.clone()));
-                    self.stage = Stage::Searching;
+                    self.stage = RoundStage::Searching;
                 }
             },
-            (End::Holder(holder), Stage::Warning(worker_id)) => {
+            (End::Holder(holder), RoundStage::Warning(worker_id)) => {
                 if let Some(uid) = holder.stranger.filter(|_| m.settings.persist) {
                     m.notices.warn(format!(
                         "worker id {worker_id} of {:?} is locked on this host by user id {uid}, which cannot open {}/{}; the \
@@ -405,9 +401,9 @@ impl Round {
                         record_file_name(*worker_id)
                     ));
                 }
-                self.stage = Stage::Searching;
+                self.stage = RoundStage::Searching;
             }
-            (End::Claimed(claimed), Stage::Asking) => {
+            (End::Claimed(claimed), RoundStage::Asking) => {
                 self.tell_of_wait(since, "the source of worker ids", m);
                 self.claimed(claimed, since, m);
             }
@@ -417,14 +413,13 @@ impl Round {
 
     /// Whether it wants a claim of lease servers to begin.
     pub(crate) fn asks_servers(&self) -> bool {
-        matches!(self.stage, Stage::Asking)
+        matches!(self.stage, RoundStage::Asking)
     }
 
     /// The claim of lease servers is under way.
     pub(crate) fn asked_servers(&mut self) {
         self.tries += 1;
     }
-
     /// The claim of lease servers ended. It was asked for at `since`.
     pub(crate) fn claimed_of_servers(&mut self, end: ClaimEnd, since: Duration, m: &mut Moment<'_>) {
         self.tell_of_wait(since, "the source of worker ids", m);
@@ -433,25 +428,25 @@ impl Round {
             Ok(lease) => self.claimed(Ok(Claimed::Lease(lease, Duration::ZERO)), end.asked, m),
             Err(why) if opens && why.code() == Code::WorkerLost && end.is_unreachable => {
                 self.stage = match m.settings.persist {
-                    true => Stage::Offline(why, m.boot.saturating_add(m.disk_bound())),
-                    false => Stage::Undoing(OfflineRefusal::NotPersisted.error(&why)),
+                    true => RoundStage::Offline(why, m.boot.saturating_add(m.disk_bound())),
+                    false => RoundStage::Undoing(OfflineRefusal::NotPersisted.error(&why)),
                 };
             }
             // The name of the code speaks of a loss.
             Err(error) if opens && matches!(error.code(), Code::WorkerLost | Code::SourceInvalid) => {
-                self.stage = Stage::Undoing(error.context("no worker id could be claimed"));
+                self.stage = RoundStage::Undoing(error.context("no worker id could be claimed"));
             }
-            Err(error) => self.stage = Stage::Undoing(error),
+            Err(error) => self.stage = RoundStage::Undoing(error),
         }
     }
 
     /// The worker ids whose cached leases seem usable.
     fn listed(&mut self, worker_ids: Vec<u32>) {
-        let Stage::Offline(why, _) = &self.stage else { return };
+        let RoundStage::Offline(why, _) = &self.stage else { return };
         let why = why.clone();
         self.stage = match worker_ids.is_empty() {
-            true => Stage::Undoing(OfflineRefusal::NoneHeld.error(&why)),
-            false => Stage::Given,
+            true => RoundStage::Undoing(OfflineRefusal::NoneHeld.error(&why)),
+            false => RoundStage::Given,
         };
         self.offline = Some((worker_ids, why));
     }
@@ -462,19 +457,19 @@ impl Round {
             Ok(Claimed::Lease(lease, asked_ago)) => {
                 Grant { worker_id: lease.worker_id, lease: Some((lease, since.saturating_sub(asked_ago))) }
             }
-            Err(error) => return self.stage = Stage::Undoing(error),
+            Err(error) => return self.stage = RoundStage::Undoing(error),
         };
         let peers = grant.lease.as_ref().map_or(&[][..], |(lease, _)| &lease.peer_times_ms);
         let agreed = peers_agree(m.now_ms, peers, PEERS_THRESHOLD_MS);
         let is_as_told = grant.lease.is_some() == m.settings.workers.leases();
         self.grant = Some(grant);
         self.stage = match agreed {
-            Ok(()) if is_as_told => Stage::Given,
-            Ok(()) => Stage::Undoing(Error::new(
+            Ok(()) if is_as_told => RoundStage::Given,
+            Ok(()) => RoundStage::Undoing(Error::new(
                 Code::Internal,
                 "a source of leases gave none, or a source without leases gave one; report this",
             )),
-            Err(error) => Stage::Undoing(error),
+            Err(error) => RoundStage::Undoing(error),
         };
     }
 
@@ -500,36 +495,4 @@ impl Round {
         let line = self.waits.0.line(worker_id, &m.settings.name, took);
         line.into_iter().for_each(|line| m.notices.info(line));
     }
-}
-
-/// Whether a worker id that servers leased is held on this host: [`Lease::is_held_here`].
-fn is_held_here(lease: &Lease, error: &Error, m: &Moment<'_>) -> bool {
-    m.settings.workers.urls().is_some() && lease.is_held_here(error, &m.settings.layout, &m.rules(), m.now_ms)
-}
-
-/// Compares the clock with those of peers. Errors: `clock_backwards`; `invalid_argument` if the callback gave it. Any
-/// other failure is logged: unreachable peers must not prevent a start.
-fn agree(
-    times_ms: core::result::Result<Vec<i64>, SourceFailure>,
-    before_ms: i64,
-    m: &mut Moment<'_>,
-) -> Result<()> {
-    let text = match times_ms {
-        // Either reading may fit, because a slow callback is not a wrong clock.
-        Ok(times_ms) => {
-            return peers_agree(before_ms, &times_ms, PEERS_THRESHOLD_MS)
-                .or_else(|_| peers_agree(m.now_ms, &times_ms, PEERS_THRESHOLD_MS));
-        }
-        Err(SourceFailure::Coded(error)) if error.code() == Code::InvalidArgument => return Err(error),
-        Err(SourceFailure::NotBegun(failure)) => {
-            m.notices.warn(format!("{}; the start continues without peer_times", failure.of_peer_times()));
-            return Ok(());
-        }
-        Err(SourceFailure::Coded(error)) => error.to_string(),
-        Err(SourceFailure::Text(text)) => text,
-        Err(SourceFailure::Panicked) => "peer_times panicked".into(),
-    };
-    m.notices
-        .warn(format!("the clocks of the peers are not known: {text}; the start continues without them"));
-    Ok(())
 }

@@ -35,6 +35,8 @@ pub(crate) struct Seat {
     pub(crate) cache: Option<LeaseCache>,
     /// Whether the lease has changed since it was cached.
     is_uncached: bool,
+    /// Whether the source has said that the lease is lost: nobody may start with it.
+    drops_cache: bool,
     extension: SpanExtension,
     /// The first span, until the first caller needs it.
     first: Option<Span>,
@@ -80,6 +82,7 @@ impl Seat {
             locks,
             lease,
             is_uncached: cache.is_some(),
+            drops_cache: false,
             cache,
             extension: SpanExtension::new(m.boot),
             first: Some(first),
@@ -225,6 +228,18 @@ impl Seat {
         let held = self.lease.as_ref()?;
         let write = self.cache.as_ref()?.write(held.lease(), held.ends()?, &m.place.writer.boot)?;
         Some(Call::WriteLeaseCache(Box::new(write)))
+    }
+
+    /// The lease is lost, by the word of its source.
+    pub(crate) fn drop_cache(&mut self) {
+        (self.is_uncached, self.drops_cache) = (false, true);
+    }
+
+    /// The call that drops the cached lease, on the lane of the cache, which is free.
+    pub(crate) fn drop_call(&mut self) -> Option<Call> {
+        let drops = core::mem::take(&mut self.drops_cache);
+        let cache = self.cache.as_ref().filter(|_| drops)?;
+        Some(Call::DropLeaseCache(Box::new(cache.drop_lease())))
     }
 
     /// The lease was cached, or not.

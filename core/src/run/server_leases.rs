@@ -134,11 +134,16 @@ impl ServerLeases {
     }
 
     /// What takes too long is over.
-    pub(crate) fn overdue(&mut self, boot: Duration) -> ServerStep {
+    pub(crate) fn overdue(&mut self, m: &Moment<'_>) -> ServerStep {
         let Some(asking) = &mut self.asking else { return ServerStep::Nothing };
         let result = match asking.until {
-            Some(until) if boot >= until => Some(asking.exchange.close(&mut self.health)),
-            _ => asking.exchange.overdue(&mut self.health, boot),
+            Some(until) if m.boot >= until => Some(match asking.exchange.close(&mut self.health) {
+                HttpResult::Claimed(end) => {
+                    HttpResult::Claimed(ClaimEnd { lease: Err(m.late("the claim of a worker id")), ..end })
+                }
+                other => other,
+            }),
+            _ => asking.exchange.overdue(&mut self.health, m.boot),
         };
         result.map_or(ServerStep::Nothing, |result| self.over(result))
     }

@@ -2,17 +2,19 @@
 //!
 //! A host pulls calls ([`WorkerRun::next_call`]), carries them out, and reports each end ([`WorkerRun::done`]). After each
 //! event, and at [`WorkerRun::next_time`], it pulls calls and notices until there are none. Needs and queries:
-//! [`WorkerRun::want`], [`WorkerRun::give_up`], [`WorkerRun::answer`]. What follows what is in [`Order`].
+//! [`WorkerRun::want`], [`WorkerRun::give_up`], [`WorkerRun::answer`]. What follows what is in [`RunOrder`].
 
 use crate::call::{CallId, Clocks};
 use crate::place::Place;
 use crate::run::aside::Aside;
 use crate::run::call_end::CallEnd;
-use crate::run::callers::{Answered, Need, Ticket};
 use crate::run::lanes::{Call, Lane};
 use crate::run::moment::Moment;
 use crate::run::notices::{Notice, Notices};
-use crate::run::order::{Order, RunState};
+use crate::run::order::RunOrder;
+use crate::run::run_callers::{Answered, Need, Ticket};
+use crate::run::run_state::RunState;
+use crate::run::run_stats::RunStats;
 use crate::run::settings::RunSettings;
 use crate::run::waiting::Answer;
 use crate::{LeaseClaim, Snowflake};
@@ -25,7 +27,7 @@ use core::time::Duration;
 pub struct WorkerRun {
     settings: Arc<RunSettings>,
     place: Aside<Arc<Place>>,
-    order: Order,
+    order: RunOrder,
     notices: Aside<Notices>,
     /// When to poll again.
     due: Aside<Option<Duration>>,
@@ -35,7 +37,7 @@ impl WorkerRun {
     /// A run that nobody has opened. `seed` is for jitter alone. `unanswered`: what [`WorkerRun::unanswered`] of the last
     /// run of the same name and servers returned.
     pub fn new(settings: RunSettings, place: Place, seed: u64, unanswered: Option<LeaseClaim>) -> WorkerRun {
-        let order = Order::new(&settings, seed, unanswered);
+        let order = RunOrder::new(&settings, seed, unanswered);
         let (settings, place) = (Arc::new(settings), Aside(Arc::new(place)));
         WorkerRun { settings, place, order, notices: Aside::default(), due: Aside(None) }
     }
@@ -70,7 +72,7 @@ impl WorkerRun {
     /// The next call to carry out. Read the clocks directly before: they are the time before the call.
     pub fn next_call(&mut self, clocks: Clocks) -> Option<(CallId, Lane, Call)> {
         self.at(clocks, |_, _| {});
-        self.at(clocks, Order::next_call)
+        self.at(clocks, RunOrder::next_call)
     }
 
     /// A call ended. A call that ended before, or was never asked for, has no effect.
@@ -104,8 +106,15 @@ impl WorkerRun {
         self.order.state()
     }
 
+    /// The statistics. `now_ms` is the clock after the filter.
+    pub fn stats(&self, now_ms: i64) -> RunStats {
+        let flake = self.order.generator().map(|flake| &**flake);
+        let reserved_until = self.order.reserved_until();
+        RunStats::new(self.order.log(), flake, reserved_until, &self.settings.layout, now_ms)
+    }
+
     /// Does something at this moment, then goes on as far as no call is needed.
-    fn at<R>(&mut self, clocks: Clocks, action: impl FnOnce(&mut Order, &mut Moment<'_>) -> R) -> R {
+    fn at<R>(&mut self, clocks: Clocks, action: impl FnOnce(&mut RunOrder, &mut Moment<'_>) -> R) -> R {
         let mut notices = take(&mut self.notices.0);
         let mut m = Moment::new(&self.settings, &self.place.0, &mut notices, clocks);
         let result = action(&mut self.order, &mut m);

@@ -91,11 +91,11 @@ impl LeaseLoss {
     /// The next action. A claim that takes longer than `patience` is given up. `waited_for`: a caller waits for a span.
     pub fn poll(&mut self, boot_time: Duration, patience: Duration, waited_for: bool) -> LossAction {
         self.note_stop(boot_time);
-        if self.claiming.is_some_and(|since| boot_time >= since + patience) {
+        if self.claiming.is_some_and(|since| boot_time >= since.saturating_add(patience)) {
             let why = format!("the claim has not answered for {} ms", patience.as_millis() as u64);
             self.fail(&Error::new(Code::WorkerLost, why), boot_time);
         }
-        let due = if waited_for { self.due.min(self.failed_at + RETRY) } else { self.due };
+        let due = if waited_for { self.due.min(self.failed_at.saturating_add(RETRY)) } else { self.due };
         let (action, again) = if self.claiming.is_some() {
             (LossAction::Wait(RETRY), RETRY)
         } else if boot_time >= due {
@@ -109,7 +109,7 @@ impl LeaseLoss {
             let again = self.due - boot_time;
             (LossAction::Failed(self.why.clone(), again), again)
         };
-        self.polled_by = boot_time + again;
+        self.polled_by = boot_time.saturating_add(again);
         action
     }
 
@@ -123,15 +123,15 @@ impl LeaseLoss {
 
     /// After a stop of this process callers wait once more.
     fn note_stop(&mut self, boot_time: Duration) {
-        if boot_time > self.polled_by + STOPPED {
-            self.told_from = boot_time + self.timeout;
+        if boot_time > self.polled_by.saturating_add(STOPPED) {
+            self.told_from = boot_time.saturating_add(self.timeout);
             self.polled_by = boot_time;
         }
     }
 
     fn fail(&mut self, error: &Error, boot_time: Duration) {
         self.back_off.failed(0, 0);
-        self.due = boot_time + self.back_off.duration(false);
+        self.due = boot_time.saturating_add(self.back_off.duration(false));
         self.failed_at = boot_time;
         self.claiming = None;
         // What no retry heals keeps its code.

@@ -117,7 +117,7 @@ impl HeldLease {
     ) -> Option<RenewalRequest> {
         if waited_for {
             let pause = if self.back_off.failures() > 0 { RETRY } else { PAUSE };
-            self.renew_at = self.renew_at.min(self.called_at + pause);
+            self.renew_at = self.renew_at.min(self.called_at.saturating_add(pause));
         }
         let begins = boot_time >= self.renew_at && self.in_flight.is_none();
         if begins {
@@ -175,8 +175,8 @@ impl HeldLease {
         let left_ms = self.lease.until_ms.saturating_sub(now_ms);
         let life_ms = self.lease.lease_ms.map_or(left_ms, |lease_ms| lease_ms.min(left_ms)).max(20);
         self.asked = asked;
-        self.renew_at = asked + Duration::from_millis(life_ms as u64 / 2);
-        self.ends = self.lease.lease_ms.map(|ms| asked + Duration::from_millis(ms as u64));
+        self.renew_at = asked.saturating_add(Duration::from_millis(life_ms as u64 / 2));
+        self.ends = self.lease.lease_ms.map(|ms| asked.saturating_add(Duration::from_millis(ms as u64)));
         self.back_off.succeeded();
         self.error = None;
     }
@@ -184,7 +184,7 @@ impl HeldLease {
     fn fail(&mut self, error: Error, boot_time: Duration) {
         let left = self.ends.map_or(Duration::MAX, |ends| ends.saturating_sub(boot_time) / 4);
         self.back_off.failed(0, 0);
-        self.renew_at = boot_time + self.back_off.duration(false).min(left.max(RETRY));
+        self.renew_at = boot_time.saturating_add(self.back_off.duration(false).min(left.max(RETRY)));
         self.error = Some(error);
     }
 
@@ -229,13 +229,13 @@ impl HeldLease {
     }
 
     fn hangs_since(&self, boot_time: Duration) -> Option<Duration> {
-        self.in_flight.map(|call| call.since).filter(|since| boot_time >= *since + self.patience)
+        self.in_flight.map(|call| call.since).filter(|since| boot_time >= since.saturating_add(self.patience))
     }
 
     /// How long until the next useful call of [`HeldLease::begin_call`].
     pub fn due_in(&self, boot_time: Duration) -> Duration {
         // The host accepts a result at once, so only a hanging call needs a check.
-        let due = self.in_flight.map_or(self.renew_at, |call| call.since + self.patience);
+        let due = self.in_flight.map_or(self.renew_at, |call| call.since.saturating_add(self.patience));
         due.saturating_sub(boot_time).max(PAUSE)
     }
 

@@ -19,6 +19,9 @@ fn a_run_claims_issues_and_closes_in_order() {
     host.drive_for(10_000);
     let later = flake.next(host.now_ms()).unwrap();
     assert!(later > first);
+    let stats = host.run.stats(host.now_ms());
+    assert_eq!((stats.ids, stats.claims, stats.lead_ms, stats.last_error.clone()), (2, 1, 0, None));
+    assert!(stats.renewals > 0 && stats.reserved_until_ms > host.now_ms(), "{stats:?}");
     host.calls.clear();
     assert_eq!(host.asked(CLOSE), Answer::Look);
     assert_eq!(host.calls, ["Disk WriteRecord", "Disk CloseRecord", "Disk UnlockHost"]);

@@ -5,9 +5,10 @@ use leafid_core::call::{CallId, Clocks, FileAdvice, Level};
 use leafid_core::format::state::Writer;
 use leafid_core::place::Place;
 use leafid_core::run::{
-    Answer, Call, CallEnd, Holder, Need, Notice, RunSettings, Ticket, WorkerRun, Workers,
+    Answer, Call, CallEnd, Claimed, Holder, Need, Notice, RunSettings, SourceFailure, Ticket, WorkerRun,
+    Workers,
 };
-use leafid_core::{ClockFilter, Layout, LeaseClaim, Result};
+use leafid_core::{ClockFilter, Layout, Lease, LeaseClaim, Renewal, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,9 +44,44 @@ pub(super) struct Disk {
     pub(super) record_locks: BTreeSet<u32>,
 }
 
+/// A source of leases. Each claim gets the next worker id, and each answer another token.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Source {
+    pub(super) worker_ids: Vec<i64>,
+    pub(super) lease_ms: i64,
+    pub(super) is_down: bool,
+    pub(super) has_lost: bool,
+    tokens: u32,
+    /// What was held before, by each claim.
+    pub(super) previous: Vec<Option<u32>>,
+    /// Each release: the worker id, the token, and the time.
+    pub(super) released: Vec<(i64, String, i64)>,
+}
+
+impl Source {
+    pub(super) fn lease(&mut self, now_ms: i64) -> Lease {
+        self.tokens += 1;
+        Lease {
+            worker_id: self.worker_ids.remove(0),
+            from_ms: now_ms,
+            until_ms: now_ms + 60_000,
+            lease_ms: Some(self.lease_ms),
+            token: Some(format!("t{}", self.tokens)),
+            peer_times_ms: Vec::new(),
+        }
+    }
+
+    pub(super) fn renewal(&mut self, until_ms: i64) -> Renewal {
+        self.tokens += 1;
+        let token = Some(format!("t{}", self.tokens));
+        Renewal { worker_id: None, until_ms, lease_ms: Some(self.lease_ms), token }
+    }
+}
+
 pub(super) struct Host {
     pub(super) run: WorkerRun,
     pub(super) disk: Disk,
+    pub(super) source: Source,
     pub(super) clocks: Clocks,
     /// The calls that were carried out.
     pub(super) calls: Vec<String>,
@@ -76,6 +112,7 @@ impl Host {
         Host {
             run: WorkerRun::new(settings, place, SEED, unanswered),
             disk: Disk::default(),
+            source: Source { lease_ms: 10_000, ..Source::default() },
             clocks: Clocks { wall_ms: NOW_MS, boot: Duration::from_secs(1_000) },
             calls: Vec::new(),
             log: Vec::new(),
@@ -119,6 +156,29 @@ impl Host {
         }
         self.pass(until.saturating_sub(self.clocks.boot).as_millis() as u64);
         self.drive();
+    }
+
+    /// Pulls calls and carries them out, until one of this name is next.
+    pub(super) fn drive_to(&mut self, wanted: &str) -> (CallId, Call) {
+        loop {
+            let (id, call) = self.pull().unwrap_or_else(|| panic!("no {wanted}: {:?}", self.calls));
+            if name(&call) == wanted {
+                return (id, call);
+            }
+            let end = self.carry_out(call);
+            self.done(id, end);
+        }
+    }
+
+    /// The next id, with a span if one is needed.
+    pub(super) fn id(&mut self) -> i64 {
+        for _ in 0..3 {
+            if let Ok(id) = self.run.generator().unwrap().next(self.clocks.wall_ms) {
+                return id;
+            }
+            self.asked(Need::Span);
+        }
+        panic!("no id: {:?}", self.log)
     }
 
     pub(super) fn done(&mut self, id: CallId, end: CallEnd) {
@@ -187,9 +247,28 @@ impl Host {
             }
             Call::CloseRecord(call) => call.end(),
             Call::PeerTimes(call) => call.end(Ok(vec![])),
-            Call::Claim(call) => call.end(Ok(None)),
-            Call::Renew(call) => call.end(Ok(None)),
-            Call::Release(call) => call.end(Ok(())),
+            Call::Claim(call) => {
+                let request = call.request(self.random);
+                self.source.previous.push(request.previous);
+                if self.source.is_down {
+                    return call.end(Err(SourceFailure::Text("down".into())));
+                }
+                let lease = self.source.lease(request.now_ms);
+                call.end(Ok(Some(Claimed::Lease(lease, Duration::ZERO))))
+            }
+            Call::Renew(call) if self.source.has_lost => call.end(Ok(None)),
+            Call::Renew(call) if self.source.is_down => call.end(Err(SourceFailure::Text("down".into()))),
+            Call::Renew(call) => {
+                let until_ms = call.request().wish_ms;
+                let renewal = self.source.renewal(until_ms);
+                call.end(Ok(Some(renewal)))
+            }
+            Call::Release(call) => {
+                let lease = call.lease();
+                let token = lease.token.clone().unwrap();
+                self.source.released.push((lease.worker_id, token, call.until_ms()));
+                call.end(Ok(()))
+            }
             other => panic!("the test carries this out: {other:?}"),
         }
     }

@@ -75,7 +75,7 @@ struct Opener {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Callers {
+pub(crate) struct RunCallers {
     last: Aside<u64>,
     answered: Aside<Answered>,
     openers: Vec<Opener>,
@@ -85,7 +85,7 @@ pub(crate) struct Callers {
     answers: Aside<[Option<Answer>; 3]>,
 }
 
-impl Callers {
+impl RunCallers {
     pub(crate) fn want(&mut self, need: Need) -> Ticket {
         self.last.0 += 1;
         let number = self.last;

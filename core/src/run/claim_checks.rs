@@ -1,0 +1,40 @@
+//! What a claim checks: the clocks of peers, and whether a leased worker id is held on this host.
+
+use crate::run::call_end::SourceFailure;
+use crate::run::moment::Moment;
+use crate::{Code, Error, Lease, PEERS_THRESHOLD_MS, Result, peers_agree};
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+/// Whether a worker id that servers leased is held on this host: [`Lease::is_held_here`].
+pub(super) fn is_held_here(lease: &Lease, error: &Error, m: &Moment<'_>) -> bool {
+    m.settings.workers.urls().is_some() && lease.is_held_here(error, &m.settings.layout, &m.rules(), m.now_ms)
+}
+
+/// Compares the clock with those of peers. Errors: `clock_backwards`; `invalid_argument` if the callback gave it. Any
+/// other failure is logged: unreachable peers must not prevent a start.
+pub(super) fn agree(
+    times_ms: core::result::Result<Vec<i64>, SourceFailure>,
+    before_ms: i64,
+    m: &mut Moment<'_>,
+) -> Result<()> {
+    let text = match times_ms {
+        // Either reading may fit, because a slow callback is not a wrong clock.
+        Ok(times_ms) => {
+            return peers_agree(before_ms, &times_ms, PEERS_THRESHOLD_MS)
+                .or_else(|_| peers_agree(m.now_ms, &times_ms, PEERS_THRESHOLD_MS));
+        }
+        Err(SourceFailure::Coded(error)) if error.code() == Code::InvalidArgument => return Err(error),
+        Err(SourceFailure::NotBegun(failure)) => {
+            m.notices.warn(format!("{}; the start continues without peer_times", failure.of_peer_times()));
+            return Ok(());
+        }
+        Err(SourceFailure::Coded(error)) => error.to_string(),
+        Err(SourceFailure::Text(text)) => text,
+        Err(SourceFailure::Panicked) => "peer_times panicked".into(),
+    };
+    m.notices
+        .warn(format!("the clocks of the peers are not known: {text}; the start continues without them"));
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! The close of a run: its generator is sealed, then its worker id is given back, then its lease is released.
+
+use crate::run::farewell::Farewell;
+use crate::run::lanes::Lane;
+use crate::run::leaving::Leaving;
+use crate::run::moment::Moment;
+use crate::run::notices::Notice;
+use crate::run::order::{Life, Progress, RunOrder, closed};
+use crate::run::round::RoundEnd;
+use crate::run::server_leases::ServerLeases;
+use crate::run::waiting::Answer;
+use crate::{Code, Error, Lease};
+use alloc::format;
+
+impl RunOrder {
+    /// A lease that no generator used.
+    pub(crate) fn release_unused(&mut self, lease: Lease, m: &Moment<'_>) {
+        let from_ms = lease.from_ms;
+        self.release(lease, from_ms, m);
+    }
+
+    fn release(&mut self, lease: Lease, until_ms: i64, m: &Moment<'_>) {
+        let is_quiet = self.farewell.as_ref().is_some_and(|farewell| farewell.quietly);
+        // Of servers it ends by itself.
+        match &mut self.servers {
+            Some(_) if is_quiet => {}
+            Some(servers) => servers.release(&lease, until_ms, m),
+            None => self.releases.push_back((lease, until_ms)),
+        }
+    }
+
+    pub(crate) fn close(&mut self, quietly: bool, waits_for_source: bool, m: &mut Moment<'_>) {
+        let mut farewell = Farewell::new(quietly, waits_for_source, m.boot);
+        let was_lost = self.life == Life::Lost;
+        self.life = Life::Closing;
+        let first_unused = self.generator.as_ref().and_then(|flake| flake.seal());
+        if let (Some(mut seat), Some(first_unused)) = (self.seat.take(), first_unused) {
+            // A lost lease is not released, because another process may hold it.
+            farewell.keep(seat.lease.take().filter(|_| !was_lost), first_unused);
+            let keeps_cache = quietly && m.settings.workers.urls().is_some();
+            self.leaving = Some(Leaving::new(seat, first_unused, keeps_cache));
+        }
+        self.farewell = Some(farewell);
+        self.undo_round(closed(), m);
+        self.callers.answer_opens(Answer::Failed(closed()));
+        self.callers.answer_spans(Answer::Look);
+        m.notices.wake();
+    }
+
+    /// Gives back what a closed run holds, and tells once that it has ended.
+    pub(crate) fn end(&mut self, m: &mut Moment<'_>) -> Progress {
+        let is_free = self.lanes.is_free(Lane::Disk);
+        if let Some(round) = &mut self.round {
+            match round.poll(m, &self.lanes) {
+                RoundEnd::Undone(_, lease) => {
+                    self.round = None;
+                    lease.into_iter().for_each(|lease| self.release_unused(lease, m));
+                    return Progress::Again;
+                }
+                RoundEnd::None(_) | RoundEnd::Given | RoundEnd::Won(_) => {}
+            }
+        }
+        self.leaving.iter_mut().for_each(|leaving| leaving.poll(m, is_free));
+        let is_gone = self.round.is_none() && self.leaving.as_ref().is_none_or(Leaving::is_gone);
+        let Some(farewell) = &mut self.farewell else { return Progress::Waits(None) };
+        let renews = self.lanes.renews() || self.servers.as_ref().is_some_and(ServerLeases::renews);
+        let is_dropped = self.leaving.as_ref().is_none_or(|leaving| leaving.is_dropped);
+        if is_gone
+            && (!renews || !is_dropped)
+            && let Some((lease, until_ms)) = farewell.release(&m.settings.layout)
+        {
+            // What is still cached may be used by another process: it is left to end.
+            if is_dropped {
+                self.release(lease, until_ms, m);
+            }
+            return Progress::Again;
+        }
+        let due = self.leaving.as_ref().and_then(Leaving::due);
+        if self.life == Life::Closed {
+            return Progress::Waits(due);
+        }
+        let waits = farewell.keeps_lease() && farewell.waits_for_source;
+        let releases = !self.releases.is_empty()
+            || !self.lanes.is_free(Lane::Beside)
+            || self.servers.as_ref().is_some_and(ServerLeases::releases);
+        if (!is_gone || waits || releases) && m.boot < farewell.until {
+            return Progress::Waits(due.into_iter().chain([farewell.until]).min());
+        }
+        let keeps_lease = farewell.keeps_lease();
+        self.tell_end(is_gone, keeps_lease, releases, m);
+        Progress::Again
+    }
+
+    fn tell_end(&mut self, is_gone: bool, keeps_lease: bool, releases: bool, m: &mut Moment<'_>) {
+        let worker_id = self.worker_id.unwrap_or(0);
+        let result = match (&self.leaving, is_gone) {
+            (Some(leaving), true) => leaving.result.clone(),
+            (None, true) => Ok(()),
+            (_, false) => Err(Error::new(
+                Code::StateIo,
+                "the disk did not answer in time; the record stays as it is, and the worker id is held until it does or the \
+                 process ends",
+            )),
+        };
+        if keeps_lease {
+            m.notices.warn(format!("worker id {worker_id} is not released: a renewal is running"));
+        } else if releases {
+            m.notices.warn(format!("the release of worker id {worker_id} did not answer in time"));
+        }
+        self.life = Life::Closed;
+        self.callers.answer_closes(result.clone().map_or_else(Answer::Failed, |()| Answer::Look));
+        m.notices.push(Notice::Closed(result));
+        m.notices.wake();
+    }
+}

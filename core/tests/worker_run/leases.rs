@@ -1,0 +1,194 @@
+//! Leases of a user's source: renewed, lost, claimed again, and released with the last token.
+
+use super::host::{CLOSE, Host, OPEN, settings};
+use leafid_core::run::{Answer, Call, CallEnd, Claimed, Need, RunState, Workers};
+use leafid_core::{Action, Code, Layout};
+use std::time::Duration;
+
+fn leased(worker_ids: &[i64]) -> Host {
+    let mut host = Host::new(settings(Workers::Callback { leases: true }));
+    host.source.worker_ids = worker_ids.into();
+    host
+}
+
+fn opened(worker_ids: &[i64]) -> Host {
+    let mut host = leased(worker_ids);
+    assert_eq!(host.asked(OPEN), Answer::Look);
+    host
+}
+
+fn failed(answer: &Answer) -> (Code, String) {
+    match answer {
+        Answer::Failed(error) => (error.code(), error.message().into()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_lease_is_renewed_half_way_and_released_with_its_last_token() {
+    let mut host = opened(&[4]);
+    let first = host.id();
+    host.drive_for(6_000);
+    assert_eq!(host.calls.iter().filter(|call| *call == "Source Renew").count(), 1);
+    let last = host.id();
+    assert!(last > first);
+    let last_ms = host.now_ms();
+    assert_eq!(host.asked(CLOSE), Answer::Look);
+    let [(worker_id, token, until_ms)] = &host.source.released[..] else { panic!("{:?}", host.source) };
+    assert_eq!((*worker_id, token.as_str()), (4, "t2"));
+    assert!((last_ms + 1..=last_ms + 2).contains(until_ms), "no id at or after it");
+    let at = |name: &str| host.calls.iter().rposition(|call| call == name).unwrap();
+    assert!(at("Disk UnlockHost") < at("Beside Release"), "first the worker id is given back");
+}
+
+#[test]
+fn after_a_loss_another_lease_is_claimed_above_all_ids() {
+    let mut host = opened(&[4, 5]);
+    let last = host.id();
+    let old = host.run.generator().unwrap().clone();
+    host.source.has_lost = true;
+    host.drive_for(5_100);
+    assert_eq!(host.run.state(), RunState::Held { worker_id: 5, lost: false });
+    assert_eq!(host.source.previous, [None, Some(4)]);
+    assert_eq!(old.next(host.now_ms()), Err(Action::Sealed));
+    host.source.has_lost = false;
+    let ms = |id| Layout::LEAF.decode(id).unwrap().timestamp_ms;
+    let next = host.id();
+    assert!(ms(next) > ms(last));
+    assert_eq!(host.source.released, [], "another process may hold it");
+    assert!(
+        host.log.iter().any(|(_, text)| text == "worker id 5 took the place of the lost 4"),
+        "{:?}",
+        host.log
+    );
+}
+
+#[test]
+fn a_claim_that_comes_too_late_is_released() {
+    let mut host = leased(&[4, 5]);
+    let ticket = host.want(OPEN);
+    let (id, call) = host.drive_to("Claim");
+    host.pass(2_000);
+    host.drive();
+    assert_eq!(host.abandoned, [id]);
+    let (code, text) = failed(&host.run.answer(ticket));
+    assert_eq!(code, Code::WorkerLost);
+    assert!(text.starts_with("the claim of a worker id did not answer within timeout_ms (2000)"), "{text}");
+    let end = host.carry_out(call);
+    host.done(id, end.clone());
+    host.drive();
+    assert_eq!(host.source.released.len(), 1);
+    host.done(id, end);
+    host.drive();
+    assert_eq!(host.source.released.len(), 1, "an end counts once");
+    assert_eq!(host.asked(OPEN), Answer::Look);
+    assert_eq!(host.run.state(), RunState::Held { worker_id: 5, lost: false });
+}
+
+#[test]
+fn the_token_of_a_renewal_that_was_abandoned_is_the_one_to_release() {
+    let mut host = opened(&[4]);
+    host.id();
+    host.pass(5_000);
+    let (id, call) = host.drive_to("Renew");
+    host.pass(2_000);
+    host.drive();
+    assert_eq!(host.abandoned, [id]);
+    assert!(host.log.iter().any(|(_, text)| text.contains("no answer within 2000 ms")), "{:?}", host.log);
+    let late = host.carry_out(call);
+    // The next one fails: what the source knows is what the late one brought.
+    host.source.is_down = true;
+    host.drive_for(1_000);
+    host.done(id, late);
+    assert_eq!(host.asked(CLOSE), Answer::Look);
+    assert_eq!(host.source.released[0].1, "t2");
+}
+
+#[test]
+fn a_close_waits_for_a_renewal_and_releases_its_token() {
+    for waits_for_source in [true, false] {
+        let mut host = opened(&[4]);
+        host.id();
+        host.pass(5_000);
+        let (id, call) = host.drive_to("Renew");
+        host.want(Need::Close { quietly: false, waits_for_source });
+        host.drive();
+        assert_eq!(host.closed.is_some(), !waits_for_source);
+        assert_eq!(host.source.released, []);
+        let end = host.carry_out(call);
+        host.done(id, end);
+        host.drive();
+        assert_eq!((&host.closed, host.source.released[0].1.as_str()), (&Some(Ok(())), "t2"));
+    }
+}
+
+/// The end of the old round would seat the new one on its lock.
+#[test]
+fn no_round_begins_before_the_one_before_is_undone() {
+    let mut host = opened(&[4, 5, 6]);
+    host.id();
+    host.source.has_lost = true;
+    host.pass(5_000);
+    let (id, hung) = host.drive_to("LockHost");
+    host.calls.clear();
+    // Far longer than a round may take.
+    host.drive_for(60_000);
+    assert!(!host.calls.iter().any(|call| call == "Source Claim"), "{:?}", host.calls);
+    host.source.has_lost = false;
+    let end = host.carry_out(hung);
+    host.done(id, end);
+    host.drive_for(15_000);
+    let order: Vec<&str> = host.calls.iter().map(String::as_str).take(4).collect();
+    assert_eq!(order, ["Disk UnlockHost", "Beside Release", "Source Claim", "Disk LockHost"]);
+    assert_eq!(host.source.released[0].0, 5);
+    assert_eq!(host.run.state(), RunState::Held { worker_id: 6, lost: false });
+}
+
+/// A generator without its lease would go on for ever.
+#[test]
+fn a_lease_that_ends_during_the_first_write_is_held_all_the_same() {
+    let mut host = leased(&[4, 5]);
+    host.source.lease_ms = 1_000;
+    host.want(OPEN);
+    let (id, call) = host.drive_to("WriteRecord");
+    host.pass(1_500);
+    let end = host.carry_out(call);
+    host.done(id, end);
+    host.source.is_down = true;
+    host.drive();
+    let flake = host.run.generator().unwrap().clone();
+    host.asked(Need::Span);
+    let until = flake.until();
+    host.drive_for(3_000);
+    host.asked(Need::Span);
+    assert_eq!(flake.until(), until, "no span without a lease");
+    assert_eq!(host.run.state(), RunState::Held { worker_id: 4, lost: true });
+}
+
+#[test]
+fn a_source_that_gives_no_lease_although_it_leases_is_a_defect() {
+    let mut host = leased(&[4]);
+    let ticket = host.want(OPEN);
+    let (id, call) = host.drive_to("Claim");
+    let Call::Claim(call) = call else { unreachable!("it is one") };
+    host.done(id, call.end(Ok(Some(Claimed::Id(4)))));
+    host.drive();
+    assert_eq!(failed(&host.run.answer(ticket)).0, Code::Internal);
+}
+
+#[test]
+fn what_needs_the_event_loop_is_refused_to_those_who_block_it_alone() {
+    for loops in [false, true] {
+        let mut host = leased(&[4]);
+        let ticket = host.want(Need::Open { longest: Some(Duration::from_millis(2)), loops });
+        let (id, call) = host.drive_to("Claim");
+        host.done(id, CallEnd::needs_loop());
+        host.drive();
+        assert_eq!(matches!(host.run.answer(ticket), Answer::Failed(_)), !loops);
+        let end = host.carry_out(call);
+        host.done(id, end);
+        host.drive();
+        assert_eq!(host.source.released.len(), usize::from(!loops));
+        assert_eq!(host.run.answer(ticket) == Answer::Look, loops);
+    }
+}

@@ -1,0 +1,103 @@
+//! Leases of servers over HTTP: claimed, sent again as they were, and released.
+
+use super::host::{CLOSE, Host, OPEN, settings};
+use leafid_core::http::{HttpServer, HttpServers, NoResponse};
+use leafid_core::run::{Answer, Call, CallEnd, RunState, Workers};
+use leafid_core::wire::Response;
+use leafid_core::{Code, LeaseClaim};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+const URL: &str = "http://leases";
+
+fn host(unanswered: Option<LeaseClaim>) -> Host {
+    let servers = HttpServers {
+        option: "worker",
+        servers: vec![HttpServer { url: URL.into(), proxy: None }],
+        request_timeout: Duration::from_secs(1),
+        connect_timeout: Duration::from_millis(500),
+    };
+    let workers = Workers::Servers { servers: Arc::new(servers), urls: vec![URL.into()] };
+    let mut settings = settings(workers);
+    settings.persist = false;
+    Host::of(settings, unanswered)
+}
+
+/// Answers a request: `answer` makes the status and the body from the body of the request.
+fn answer(call: Call, random: u128, answer: impl FnOnce(&str, &Value) -> (u16, String)) -> CallEnd {
+    let Call::Http(mut call) = call else { panic!("{call:?}") };
+    let request = call.request(random);
+    let sent = serde_json::from_str(&request.body.unwrap().text).unwrap();
+    let (status, body) = answer(&request.path, &sent);
+    let body = body.into_bytes();
+    let url = format!("{URL}{}", request.path);
+    call.end(&Response { url, status, body, location: None, flaw: None, option: "worker" }).0.into()
+}
+
+fn lease(sent: &Value) -> (u16, String) {
+    let (now, instance) = (sent["now"].as_i64().unwrap(), &sent["instance"]);
+    let until = now + 30_000;
+    let body = format!(
+        r#"{{"worker_id":4,"from":{now},"until":{until},"lease_ms":10000,"peer_times":[],"token":"t1","instance":{instance}}}"#
+    );
+    (200, body)
+}
+
+#[test]
+fn a_lease_of_a_server_is_claimed_and_released() {
+    let mut host = host(None);
+    let ticket = host.want(OPEN);
+    let (id, call) = host.drive_to("Http");
+    let end = answer(call, 1, |path, sent| {
+        assert_eq!(path, "/api/worker/claim");
+        lease(sent)
+    });
+    host.done(id, end);
+    host.drive();
+    assert_eq!(host.run.answer(ticket), Answer::Look);
+    assert_eq!(host.run.state(), RunState::Held { worker_id: 4, lost: false });
+    host.id();
+    host.want(CLOSE);
+    let (id, call) = host.drive_to("Http");
+    let end = answer(call, 2, |path, sent| {
+        assert_eq!((path, sent["token"].as_str()), ("/api/worker/release", Some("t1")));
+        (204, String::new())
+    });
+    host.done(id, end);
+    host.drive();
+    assert_eq!(host.closed, Some(Ok(())));
+}
+
+/// A second claim would take a second worker id.
+#[test]
+fn a_claim_without_an_answer_is_sent_again_as_it_was_by_the_next_run() {
+    let mut first = host(None);
+    let ticket = first.want(OPEN);
+    let (id, call) = first.drive_to("Http");
+    let Call::Http(mut call) = call else { unreachable!("it is one") };
+    call.request(7);
+    first.done(id, call.failed(NoResponse::TimedOut, false).into());
+    first.drive();
+    let Answer::Failed(error) = first.run.answer(ticket) else { panic!("it is down") };
+    assert_eq!(error.code(), Code::WorkerLost);
+    assert!(error.message().contains("with persist = false no lease is cached"), "{error}");
+    let unanswered = first.run.unanswered().cloned();
+    assert_eq!(
+        unanswered.as_ref().map(|claim| claim.instance.as_str()),
+        Some("00000000000000000000000000000007")
+    );
+    let mut next = host(unanswered);
+    next.want(OPEN);
+    let (id, call) = next.drive_to("Http");
+    let end = answer(call, 8, |_, sent| {
+        assert_eq!(sent["instance"], "00000000000000000000000000000007");
+        lease(sent)
+    });
+    next.done(id, end);
+    next.drive();
+    assert_eq!(
+        (next.run.state(), next.run.unanswered()),
+        (RunState::Held { worker_id: 4, lost: false }, None)
+    );
+}
