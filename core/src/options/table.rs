@@ -1,6 +1,6 @@
 //! All options: one row each, from which every language can loop. docs/OPTIONS.md describes them.
 //!
-//! The arguments of calls are not in it. Their texts are in [`allowed`](super::allowed).
+//! The arguments of calls are not in it. Their texts are in [`allowed`](super::allowed()).
 
 use super::clock_source::ClockSource;
 use crate::{Layout, OnClockBackwards, OnExhausted, Rules};
