@@ -68,3 +68,28 @@ pub fn three_holders() -> LeaseBounds {
     let late = Some(chosen(0, 1));
     LeaseBounds { clocks: &[0, -1, -2], spare: 0, ticks: 2, ids: 3, starts: 3, faults: 1, late }
 }
+
+/// Of the model of a whole supply. Two processes are there from the beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct SupplyBounds {
+    /// The number of times that 500 ms pass.
+    pub ticks: u32,
+    /// The number of ids that are issued. The last one ends the run.
+    pub ids: usize,
+    /// The number of times that a process starts.
+    pub starts: u32,
+    /// The number of times that the counter is restored.
+    pub restores: u32,
+    /// The number of faults.
+    pub faults: u32,
+}
+
+/// Of [`crate::supply`], with a call that fails, ends twice, or is left out.
+pub fn supply_with_a_fault() -> SupplyBounds {
+    SupplyBounds { ticks: 0, ids: 2, starts: 2, restores: 1, faults: 1 }
+}
+
+/// Of [`crate::supply`], with a process that is killed.
+pub fn supply_with_a_kill() -> SupplyBounds {
+    SupplyBounds { ticks: 0, ids: 2, starts: 3, restores: 1, faults: 0 }
+}

@@ -10,3 +10,4 @@ mod generator;
 pub mod lease;
 pub mod record;
 pub mod segment;
+pub mod supply;

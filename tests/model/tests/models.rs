@@ -1,6 +1,6 @@
 //! Each test tries all states of a model.
 
-use leafid_model::{bounds, check, lease, record, segment};
+use leafid_model::{bounds, check, lease, record, segment, supply};
 
 #[test]
 fn whatever_two_machines_do_with_one_record_no_id_comes_twice_and_ids_go_on() {
@@ -24,4 +24,16 @@ fn whatever_two_holders_do_while_every_call_may_be_late_no_id_comes_twice_and_id
 fn whatever_two_processes_and_a_source_that_goes_back_do_no_id_comes_twice_and_ids_go_on() {
     let bounds = bounds::segment();
     check::holds("segment", bounds, segment::Model { bounds });
+}
+
+#[test]
+fn whatever_two_supplies_a_restored_counter_and_a_fault_do_no_id_comes_twice_and_ids_go_on() {
+    let bounds = bounds::supply_with_a_fault();
+    check::holds("supply, a fault", bounds, supply::Model { bounds });
+}
+
+#[test]
+fn whatever_two_supplies_a_restored_counter_and_a_kill_do_no_id_comes_twice_and_ids_go_on() {
+    let bounds = bounds::supply_with_a_kill();
+    check::holds("supply, a kill", bounds, supply::Model { bounds });
 }
