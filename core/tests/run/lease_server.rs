@@ -36,11 +36,13 @@ pub(crate) struct LeaseServer {
     lease_ms: i64,
     /// How far a span may end after its lease.
     threshold_ms: i64,
+    /// Whether it gives as much as it may, and not only what was asked for.
+    gives_more: bool,
 }
 
 impl LeaseServer {
-    pub(crate) fn new(ids: usize, lease_ms: i64, threshold_ms: i64) -> LeaseServer {
-        LeaseServer { rows: vec![Row::default(); ids], lease_ms, threshold_ms }
+    pub(crate) fn new(ids: usize, lease_ms: i64, threshold_ms: i64, gives_more: bool) -> LeaseServer {
+        LeaseServer { rows: vec![Row::default(); ids], lease_ms, threshold_ms, gives_more }
     }
 
     /// How many tokens there were. No two claims that get a lease find the same number.
@@ -51,6 +53,12 @@ impl LeaseServer {
     fn token(&mut self, id: usize) -> String {
         self.rows[id].tokens += 1;
         format!("{id}-{}", self.rows[id].tokens)
+    }
+
+    /// The end of a span for which this one was asked.
+    fn until_ms(&self, until_ms: i64, now_ms: i64) -> i64 {
+        let latest_ms = now_ms + self.lease_ms + self.threshold_ms;
+        if self.gives_more { latest_ms } else { until_ms.min(latest_ms) }
     }
 
     /// `None`: no id is free. `now_ms` is the server's clock.
@@ -64,10 +72,10 @@ impl LeaseServer {
         };
         let id = found.or_else(|| self.rows.iter().position(free))?;
         if found.is_none() {
-            let (token, latest_ms) = (self.token(id), now_ms + self.lease_ms + self.threshold_ms);
+            let (token, until_ms) = (self.token(id), self.until_ms(until_ms, now_ms));
             let row = &mut self.rows[id];
             row.from_ms = row.until_ms;
-            row.until_ms = until_ms.min(latest_ms).max(row.from_ms + 1);
+            row.until_ms = until_ms.max(row.from_ms + 1);
             row.holder =
                 Some(Holder { ends_ms: now_ms + self.lease_ms, token, instance: Some(instance.into()) });
         }
@@ -89,9 +97,9 @@ impl LeaseServer {
         if !self.holds(worker_id, token) {
             return None;
         }
-        let (token, latest_ms) = (self.token(worker_id as usize), now_ms + self.lease_ms + self.threshold_ms);
+        let (token, until_ms) = (self.token(worker_id as usize), self.until_ms(until_ms, now_ms));
         let row = &mut self.rows[worker_id as usize];
-        row.until_ms = until_ms.min(latest_ms).max(row.until_ms);
+        row.until_ms = until_ms.max(row.until_ms);
         row.holder = Some(Holder { ends_ms: now_ms + self.lease_ms, token, instance: None });
         self.given(worker_id as usize)
     }

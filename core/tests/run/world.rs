@@ -106,6 +106,7 @@ impl World {
             }
             _ => Rules::default(),
         };
+        let gives_more = random.below(2) == 0;
         let hosts = if workers.are_leased() { 2 } else { 1 };
         World {
             random,
@@ -117,7 +118,7 @@ impl World {
             processes: BTreeMap::new(),
             next_pid: 0,
             flights: Vec::new(),
-            server: LeaseServer::new(IDS, LEASE_MS, 10_000),
+            server: LeaseServer::new(IDS, LEASE_MS, 10_000, gives_more),
             judge: Judge::new(layout),
             kind: false,
             mischief_at: 0,
