@@ -36,11 +36,11 @@ mod source_calls;
 pub mod waiting;
 mod worker_run;
 
-pub use call_end::{CallEnd, Claimed, Holder, SourceFailure};
+pub use call_end::{Claimed, Holder, RunCallEnd, SourceFailure};
 pub use disk_calls::{HolderCall, HostLockCall, HostUnlockCall, RecordCloseCall, RecordsCall};
-pub use lanes::{Call, Lane};
-pub use notices::Notice;
-pub use run_callers::{Answered, Need, Ticket};
+pub use lanes::{Lane, RunCall};
+pub use notices::RunNotice;
+pub use run_callers::{Answered, Need, RunTicket};
 pub use run_state::RunState;
 pub use run_stats::RunStats;
 pub use settings::{RunSettings, Workers};

@@ -17,7 +17,7 @@ use core::time::Duration;
 
 /// How a call ended. It is made by the call that was asked for, so that nothing is reported as durable that was not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CallEnd(pub(crate) End);
+pub struct RunCallEnd(pub(crate) End);
 
 /// The ends of all calls.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -45,29 +45,29 @@ pub(crate) enum End {
     NeedsLoop,
 }
 
-impl CallEnd {
+impl RunCallEnd {
     /// The user code of a claim returned a promise, and the thread that made the call cannot wait for it. The call goes on,
     /// and its end is reported too, when it comes.
-    pub fn needs_loop() -> CallEnd {
-        CallEnd(End::NeedsLoop)
+    pub fn needs_loop() -> RunCallEnd {
+        RunCallEnd(End::NeedsLoop)
     }
 }
 
-impl From<RecordPeeked> for CallEnd {
-    fn from(end: RecordPeeked) -> CallEnd {
-        CallEnd(End::Peeked(end))
+impl From<RecordPeeked> for RunCallEnd {
+    fn from(end: RecordPeeked) -> RunCallEnd {
+        RunCallEnd(End::Peeked(end))
     }
 }
 
-impl From<RecordOpened> for CallEnd {
-    fn from(end: RecordOpened) -> CallEnd {
-        CallEnd(End::Opened(Box::new(end)))
+impl From<RecordOpened> for RunCallEnd {
+    fn from(end: RecordOpened) -> RunCallEnd {
+        RunCallEnd(End::Opened(Box::new(end)))
     }
 }
 
-impl From<RecordWritten> for CallEnd {
-    fn from(end: RecordWritten) -> CallEnd {
-        CallEnd(End::Written(Box::new(end)))
+impl From<RecordWritten> for RunCallEnd {
+    fn from(end: RecordWritten) -> RunCallEnd {
+        RunCallEnd(End::Written(Box::new(end)))
     }
 }
 
@@ -93,33 +93,33 @@ pub enum Claimed {
     Lease(Lease, Duration),
 }
 
-impl From<CachesListed> for CallEnd {
-    fn from(end: CachesListed) -> CallEnd {
-        CallEnd(End::CachesListed(end))
+impl From<CachesListed> for RunCallEnd {
+    fn from(end: CachesListed) -> RunCallEnd {
+        RunCallEnd(End::CachesListed(end))
     }
 }
 
-impl From<CacheFound> for CallEnd {
-    fn from(end: CacheFound) -> CallEnd {
-        CallEnd(End::CacheRead(end))
+impl From<CacheFound> for RunCallEnd {
+    fn from(end: CacheFound) -> RunCallEnd {
+        RunCallEnd(End::CacheRead(end))
     }
 }
 
-impl From<CacheWritten> for CallEnd {
-    fn from(end: CacheWritten) -> CallEnd {
-        CallEnd(End::CacheWritten(Box::new(end)))
+impl From<CacheWritten> for RunCallEnd {
+    fn from(end: CacheWritten) -> RunCallEnd {
+        RunCallEnd(End::CacheWritten(Box::new(end)))
     }
 }
 
-impl From<CacheDropped> for CallEnd {
-    fn from(end: CacheDropped) -> CallEnd {
-        CallEnd(End::CacheDropped(end))
+impl From<CacheDropped> for RunCallEnd {
+    fn from(end: CacheDropped) -> RunCallEnd {
+        RunCallEnd(End::CacheDropped(end))
     }
 }
 
-impl From<HttpEnd> for CallEnd {
-    fn from(end: HttpEnd) -> CallEnd {
-        CallEnd(End::Http(Box::new(end)))
+impl From<HttpEnd> for RunCallEnd {
+    fn from(end: HttpEnd) -> RunCallEnd {
+        RunCallEnd(End::Http(Box::new(end)))
     }
 }
 

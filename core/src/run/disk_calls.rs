@@ -1,7 +1,7 @@
 //! The calls of host locks, and those of records that carry nothing.
 
 use crate::Error;
-use crate::run::call_end::{CallEnd, End, Holder};
+use crate::run::call_end::{End, Holder, RunCallEnd};
 use crate::run::record_open::recorded_ids;
 use alloc::string::String;
 
@@ -24,18 +24,18 @@ impl HostLockCall {
     }
 
     /// The lock was taken. It stays until [`HostUnlockCall`].
-    pub fn taken(self) -> CallEnd {
-        CallEnd(End::HostLocked(Ok(true)))
+    pub fn taken(self) -> RunCallEnd {
+        RunCallEnd(End::HostLocked(Ok(true)))
     }
 
     /// Another process or generator holds it.
-    pub fn held(self) -> CallEnd {
-        CallEnd(End::HostLocked(Ok(false)))
+    pub fn held(self) -> RunCallEnd {
+        RunCallEnd(End::HostLocked(Ok(false)))
     }
 
     /// It could not be taken, because of this error. Nothing is locked.
-    pub fn failed(self, error: Error) -> CallEnd {
-        CallEnd(End::HostLocked(Err(error)))
+    pub fn failed(self, error: Error) -> RunCallEnd {
+        RunCallEnd(End::HostLocked(Err(error)))
     }
 }
 
@@ -52,8 +52,8 @@ impl HostUnlockCall {
     }
 
     /// It is given back. This cannot fail: what cannot be unlocked ends with the process.
-    pub fn end(self) -> CallEnd {
-        CallEnd(End::HostUnlocked)
+    pub fn end(self) -> RunCallEnd {
+        RunCallEnd(End::HostUnlocked)
     }
 }
 
@@ -76,8 +76,8 @@ impl HolderCall {
     }
 
     /// What is known.
-    pub fn end(self, holder: Holder) -> CallEnd {
-        CallEnd(End::Holder(holder))
+    pub fn end(self, holder: Holder) -> RunCallEnd {
+        RunCallEnd(End::Holder(holder))
     }
 }
 
@@ -87,8 +87,8 @@ pub struct RecordsCall(pub(crate) ());
 
 impl RecordsCall {
     /// The names; none if there is no such directory, or if it cannot be read.
-    pub fn end<'n>(self, names: impl Iterator<Item = &'n str>) -> CallEnd {
-        CallEnd(End::Recorded(recorded_ids(names)))
+    pub fn end<'n>(self, names: impl Iterator<Item = &'n str>) -> RunCallEnd {
+        RunCallEnd(End::Recorded(recorded_ids(names)))
     }
 }
 
@@ -105,7 +105,7 @@ impl RecordCloseCall {
     }
 
     /// It is closed. This cannot fail: what cannot be closed ends with the process.
-    pub fn end(self) -> CallEnd {
-        CallEnd(End::RecordClosed)
+    pub fn end(self) -> RunCallEnd {
+        RunCallEnd(End::RecordClosed)
     }
 }

@@ -19,7 +19,7 @@ use crate::run::aside::Aside;
 use crate::run::cache_read::{CacheFound, CacheRead};
 use crate::run::call_end::{End, Holder};
 use crate::run::disk_calls::{HolderCall, HostLockCall};
-use crate::run::lanes::{Call, Lane};
+use crate::run::lanes::{Lane, RunCall};
 use crate::run::locks::Locks;
 use crate::run::moment::Moment;
 use crate::run::record_file::RecordFile;
@@ -163,24 +163,27 @@ impl IdClaim {
     }
 
     /// The next call on a lane, which is free.
-    pub(crate) fn next_call(&mut self, lane: Lane, m: &Moment<'_>) -> Option<Call> {
+    pub(crate) fn next_call(&mut self, lane: Lane, m: &Moment<'_>) -> Option<RunCall> {
         let (name, worker_id) = (m.settings.name.clone(), self.worker_id);
         if let IdStage::Reading(file) = &self.stage {
             let read = || CacheRead::new(m.cache_seeker(), worker_id, file.record().owner);
-            return (lane == Lane::Cache).then(|| Call::ReadLeaseCache(read()));
+            return (lane == Lane::Cache).then(|| RunCall::ReadLeaseCache(read()));
         }
         if lane != Lane::Disk {
             return None;
         }
         match &self.stage {
-            IdStage::Locking => Some(Call::LockHost(HostLockCall { name, worker_id })),
-            IdStage::Naming(_) => Some(Call::Holder(HolderCall { name, worker_id })),
+            IdStage::Locking => Some(RunCall::LockHost(HostLockCall { name, worker_id })),
+            IdStage::Naming(_) => Some(RunCall::Holder(HolderCall { name, worker_id })),
             IdStage::Recorded(_) => {
-                Some(Call::PeekRecord(RecordPeek::new(worker_id, m.settings.layout, m.place.advice)))
+                Some(RunCall::PeekRecord(RecordPeek::new(worker_id, m.settings.layout, m.place.advice)))
             }
-            IdStage::Opening => {
-                Some(Call::OpenRecord(RecordOpen::new(&name, worker_id, m.settings.layout, m.place.advice)))
-            }
+            IdStage::Opening => Some(RunCall::OpenRecord(RecordOpen::new(
+                &name,
+                worker_id,
+                m.settings.layout,
+                m.place.advice,
+            ))),
             IdStage::Writing(_) => self.write(m),
             IdStage::Undoing(_) => self.locks.unlock(),
             IdStage::Reading(_) | IdStage::Starting(_) | IdStage::Refused(_) | IdStage::Won(_) => None,
@@ -337,11 +340,11 @@ impl IdClaim {
         }
     }
 
-    fn write(&mut self, m: &Moment<'_>) -> Option<Call> {
+    fn write(&mut self, m: &Moment<'_>) -> Option<RunCall> {
         let IdStage::Writing(won) = &mut self.stage else { return None };
         // The host draws the owner when it writes.
         let record = won.file.record().begin(won.first, won.granted_at_ms, 0);
-        won.file.begin(record, m.writer()).map(|write| Call::WriteRecord(Box::new(write)))
+        won.file.begin(record, m.writer()).map(|write| RunCall::WriteRecord(Box::new(write)))
     }
 
     fn written(&mut self, m: &mut Moment<'_>, result: Result<()>) {

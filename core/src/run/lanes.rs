@@ -37,7 +37,7 @@ pub enum Lane {
 
 /// What the host carries out. Each call makes its own end, which goes to `WorkerRun::done` with the call's id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
+pub enum RunCall {
     /// On `Source`: the clocks of peers.
     PeerTimes(PeersCall),
     /// On `Source`: a worker id of a callback.

@@ -13,7 +13,7 @@ use crate::run::cache_drop::CacheDropped;
 use crate::run::cache_file::LeaseCache;
 use crate::run::cache_write::CacheWritten;
 use crate::run::call_end::End;
-use crate::run::lanes::Call;
+use crate::run::lanes::RunCall;
 use crate::run::locks::Locks;
 use crate::run::moment::Moment;
 use crate::run::record_file::RecordFile;
@@ -101,10 +101,10 @@ impl Leaving {
     }
 
     /// The call that drops the cached lease, on the lane of the cache, which is free.
-    pub(crate) fn drop_call(&self) -> Option<Call> {
+    pub(crate) fn drop_call(&self) -> Option<RunCall> {
         let cache =
             self.cache.as_ref().filter(|_| self.stage == LeavingStage::Dropping && !self.is_dropped)?;
-        Some(Call::DropLeaseCache(Box::new(cache.drop_lease())))
+        Some(RunCall::DropLeaseCache(Box::new(cache.drop_lease())))
     }
 
     /// The cached lease was dropped, or could not be.
@@ -129,11 +129,11 @@ impl Leaving {
     }
 
     /// The next call, on the lane of the disk, which is free.
-    pub(crate) fn next_call(&mut self, m: &Moment<'_>) -> Option<Call> {
+    pub(crate) fn next_call(&mut self, m: &Moment<'_>) -> Option<RunCall> {
         match self.stage {
             LeavingStage::Writing => {
                 self.is_asked = true;
-                self.write(m).map(|write| Call::WriteRecord(Box::new(write)))
+                self.write(m).map(|write| RunCall::WriteRecord(Box::new(write)))
             }
             LeavingStage::Unlocking => self.locks.unlock(),
             LeavingStage::Dropping | LeavingStage::Gone => None,

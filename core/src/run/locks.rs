@@ -8,7 +8,7 @@
 //! | host lock | the host lock was given back | free |
 
 use crate::run::disk_calls::{HostUnlockCall, RecordCloseCall};
-use crate::run::lanes::Call;
+use crate::run::lanes::RunCall;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Locks {
@@ -38,8 +38,8 @@ impl Locks {
     }
 
     /// The next call that unlocks.
-    pub(crate) fn unlock(&self) -> Option<Call> {
-        let record = self.record.map(|worker_id| Call::CloseRecord(RecordCloseCall { worker_id }));
-        record.or_else(|| self.host.map(|worker_id| Call::UnlockHost(HostUnlockCall { worker_id })))
+    pub(crate) fn unlock(&self) -> Option<RunCall> {
+        let record = self.record.map(|worker_id| RunCall::CloseRecord(RecordCloseCall { worker_id }));
+        record.or_else(|| self.host.map(|worker_id| RunCall::UnlockHost(HostUnlockCall { worker_id })))
     }
 }

@@ -7,7 +7,7 @@ use alloc::string::String;
 
 /// Something to tell, to stop or to wake. Act on it after the machine's lock is released: a logger may ask for an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
+pub enum RunNotice {
     /// Nobody waits for this call any more: stop it if that is possible. Its end is reported all the same, if it comes.
     Abandon(CallId),
     /// An answer came: those who wait look at theirs.
@@ -20,17 +20,17 @@ pub enum Notice {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notices {
-    queue: VecDeque<Notice>,
+    queue: VecDeque<RunNotice>,
     wakes: bool,
 }
 
 impl Notices {
-    pub(crate) fn push(&mut self, notice: Notice) {
+    pub(crate) fn push(&mut self, notice: RunNotice) {
         self.queue.push_back(notice);
     }
 
     pub(crate) fn log(&mut self, level: Level, text: String) {
-        self.push(Notice::Log(level, text));
+        self.push(RunNotice::Log(level, text));
     }
 
     pub(crate) fn info(&mut self, text: String) {
@@ -45,9 +45,9 @@ impl Notices {
         self.wakes = true;
     }
 
-    pub(crate) fn next(&mut self) -> Option<Notice> {
+    pub(crate) fn next(&mut self) -> Option<RunNotice> {
         match core::mem::take(&mut self.wakes) {
-            true => Some(Notice::Wake),
+            true => Some(RunNotice::Wake),
             false => self.queue.pop_front(),
         }
     }

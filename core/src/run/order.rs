@@ -28,7 +28,7 @@ use crate::run::leaving::Leaving;
 use crate::run::loss::{Loss, LossStep};
 use crate::run::moment::Moment;
 use crate::run::round::{Round, RoundEnd};
-use crate::run::run_callers::{Answered, Need, RunCallers, Ticket};
+use crate::run::run_callers::{Answered, Need, RunCallers, RunTicket};
 use crate::run::run_log::RunLog;
 use crate::run::run_state::RunState;
 use crate::run::seat::{Seat, SpanEnd};
@@ -123,7 +123,7 @@ impl RunOrder {
         }
     }
 
-    pub(crate) fn want(&mut self, need: Need, m: &mut Moment<'_>) -> Ticket {
+    pub(crate) fn want(&mut self, need: Need, m: &mut Moment<'_>) -> RunTicket {
         let ticket = self.callers.want(need);
         let closed = || Answer::Failed(closed());
         match (need, &self.life) {
@@ -141,7 +141,7 @@ impl RunOrder {
         ticket
     }
 
-    pub(crate) fn give_up(&mut self, ticket: Ticket, m: &mut Moment<'_>) {
+    pub(crate) fn give_up(&mut self, ticket: RunTicket, m: &mut Moment<'_>) {
         self.callers.give_up(ticket);
         if self.life == Life::Claiming && !self.callers.opens() {
             self.is_told = true;
@@ -149,7 +149,7 @@ impl RunOrder {
         }
     }
 
-    pub(crate) fn answer(&self, ticket: Ticket, settings: &RunSettings) -> Answer {
+    pub(crate) fn answer(&self, ticket: RunTicket, settings: &RunSettings) -> Answer {
         self.callers.answer(ticket).unwrap_or_else(|| {
             let by = match self.waits_for_source() {
                 true if settings.workers.urls().is_some() => DelayedBy::Servers,

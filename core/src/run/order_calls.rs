@@ -12,9 +12,9 @@ use crate::http::{HttpEnd, HttpResult, LateEnd};
 use crate::options::deployment;
 use crate::run::call_end::End;
 use crate::run::disk_calls::HolderCall;
-use crate::run::lanes::{Asked, Call, Lane, UnderWay};
+use crate::run::lanes::{Asked, Lane, RunCall, UnderWay};
 use crate::run::moment::Moment;
-use crate::run::notices::Notice;
+use crate::run::notices::RunNotice;
 use crate::run::order::{Life, RunOrder};
 use crate::run::record_write::RecordWritten;
 use crate::run::round::Round;
@@ -25,15 +25,15 @@ use alloc::format;
 use core::time::Duration;
 
 /// A call, what it is for, and how long it may take.
-type Chosen = (Lane, Asked, Call, Option<Duration>);
+type Chosen = (Lane, Asked, RunCall, Option<Duration>);
 
 impl RunOrder {
     /// The next call.
-    pub(crate) fn next_call(&mut self, m: &mut Moment<'_>) -> Option<(CallId, Lane, Call)> {
+    pub(crate) fn next_call(&mut self, m: &mut Moment<'_>) -> Option<(CallId, Lane, RunCall)> {
         if let Some((at, call)) = self.servers.as_mut().and_then(|servers| servers.next_release(m)) {
             let id = self.lanes.begin((Lane::Beside, Asked::Release), m.boot, None);
             self.servers.iter_mut().for_each(|servers| servers.release_sent(at, id));
-            return Some((id, Lane::Beside, Call::Http(call)));
+            return Some((id, Lane::Beside, RunCall::Http(call)));
         }
         let (lane, asked, call, within) = self.choose(m)?;
         let id = self.lanes.begin((lane, asked), m.boot, within);
@@ -42,7 +42,7 @@ impl RunOrder {
 
     fn choose(&mut self, m: &mut Moment<'_>) -> Option<Chosen> {
         if let Some((lease, until_ms)) = self.releases.pop_front() {
-            let call = Call::Release(ReleaseCall { lease, until_ms });
+            let call = RunCall::Release(ReleaseCall { lease, until_ms });
             return Some((Lane::Beside, Asked::Release, call, None));
         }
         if self.lanes.is_free(Lane::Disk)
@@ -61,7 +61,7 @@ impl RunOrder {
         if let Some(round) = &mut self.round
             && let Some(call) = round.next_call(Lane::Source, m)
         {
-            let asked = if matches!(call, Call::Claim(_)) { Asked::Claim } else { Asked::PeerTimes };
+            let asked = if matches!(call, RunCall::Claim(_)) { Asked::Claim } else { Asked::PeerTimes };
             return Some((Lane::Source, asked, call, round.call_time(m)));
         }
         if self.servers.is_some() {
@@ -69,14 +69,14 @@ impl RunOrder {
         }
         let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
         let request = seat.next_renewal(self.callers.waits_for_span(), m)?;
-        let call = Call::Renew(RenewCall(request));
+        let call = RunCall::Renew(RenewCall(request));
         Some((Lane::Source, Asked::Renew, call, Some(m.call_bound())))
     }
 
-    fn disk_call(&mut self, m: &mut Moment<'_>) -> Option<(Asked, Call)> {
-        let of_kind = |call: Call, other| match &call {
-            Call::WriteRecord(_) => (Asked::WriteRecord, call),
-            Call::CloseRecord(_) | Call::UnlockHost(_) => (Asked::Unlock, call),
+    fn disk_call(&mut self, m: &mut Moment<'_>) -> Option<(Asked, RunCall)> {
+        let of_kind = |call: RunCall, other| match &call {
+            RunCall::WriteRecord(_) => (Asked::WriteRecord, call),
+            RunCall::CloseRecord(_) | RunCall::UnlockHost(_) => (Asked::Unlock, call),
             _ => (other, call),
         };
         if let Some(call) = self.leaving.as_mut().and_then(|leaving| leaving.next_call(m)) {
@@ -91,10 +91,10 @@ impl RunOrder {
             return Some((Asked::WriteRecord, call));
         }
         let (name, worker_id) = (m.settings.name.clone(), seat.worker_id);
-        self.asks_names.then_some((Asked::Names, Call::Holder(HolderCall { name, worker_id })))
+        self.asks_names.then_some((Asked::Names, RunCall::Holder(HolderCall { name, worker_id })))
     }
 
-    fn cache_call(&mut self, m: &mut Moment<'_>) -> Option<(Asked, Call)> {
+    fn cache_call(&mut self, m: &mut Moment<'_>) -> Option<(Asked, RunCall)> {
         if let Some(call) = self.leaving.as_ref().and_then(|leaving| leaving.drop_call()) {
             return Some((Asked::DropCache, call));
         }
@@ -127,7 +127,7 @@ impl RunOrder {
         let asked = if servers.renews() { Asked::Renew } else { Asked::Claim };
         match servers.poll(m.boot) {
             ServerStep::Nothing => None,
-            ServerStep::Send(call) => Some((Lane::Source, asked, Call::Http(call), None)),
+            ServerStep::Send(call) => Some((Lane::Source, asked, RunCall::Http(call), None)),
             ServerStep::Done(result, since) => {
                 self.served(result, since, m);
                 None
@@ -238,7 +238,7 @@ impl RunOrder {
     }
 
     fn abandon_source(&mut self, m: &mut Moment<'_>) {
-        self.lanes.abandon(Lane::Source).into_iter().for_each(|id| m.notices.push(Notice::Abandon(id)));
+        self.lanes.abandon(Lane::Source).into_iter().for_each(|id| m.notices.push(RunNotice::Abandon(id)));
     }
 
     /// Nobody wants what the source is asked for any more.

@@ -4,7 +4,7 @@ use crate::run::farewell::Farewell;
 use crate::run::lanes::Lane;
 use crate::run::leaving::Leaving;
 use crate::run::moment::Moment;
-use crate::run::notices::Notice;
+use crate::run::notices::RunNotice;
 use crate::run::order::{Life, Progress, RunOrder, closed};
 use crate::run::round::RoundEnd;
 use crate::run::server_leases::ServerLeases;
@@ -109,7 +109,7 @@ impl RunOrder {
         }
         self.life = Life::Closed;
         self.callers.answer_closes(result.clone().map_or_else(Answer::Failed, |()| Answer::Look));
-        m.notices.push(Notice::Closed(result));
+        m.notices.push(RunNotice::Closed(result));
         m.notices.wake();
     }
 }

@@ -28,7 +28,7 @@ use crate::run::claim_checks::{agree, is_held_here};
 use crate::run::claim_waits::{ClaimWaits, wait_line};
 use crate::run::disk_calls::{HolderCall, RecordsCall};
 use crate::run::id_claim::{IdClaim, IdEnd, Won};
-use crate::run::lanes::{Call, Lane, Lanes};
+use crate::run::lanes::{Lane, Lanes, RunCall};
 use crate::run::moment::Moment;
 use crate::run::record_open::{RecordPeek, record_file_name};
 use crate::run::record_write::RecordWritten;
@@ -302,33 +302,33 @@ impl Round {
     }
 
     /// The next call on a lane, which is free.
-    pub(crate) fn next_call(&mut self, lane: Lane, m: &Moment<'_>) -> Option<Call> {
+    pub(crate) fn next_call(&mut self, lane: Lane, m: &Moment<'_>) -> Option<RunCall> {
         let (name, layout, advice) = (m.settings.name.clone(), m.settings.layout, m.place.advice);
         match (&mut self.stage, lane) {
             (RoundStage::Peers(before_ms), Lane::Source) => {
                 *before_ms = m.now_ms;
-                Some(Call::PeerTimes(PeersCall(())))
+                Some(RunCall::PeerTimes(PeersCall(())))
             }
             (RoundStage::Asking, Lane::Source) if m.settings.workers.urls().is_none() => {
                 self.tries += 1;
                 let (previous, now_ms) = (self.previous, m.now_ms);
                 let until_ms = now_ms.saturating_add(SPAN_WISH_MS);
-                Some(Call::Claim(ClaimCall { name, previous, now_ms, until_ms }))
+                Some(RunCall::Claim(ClaimCall { name, previous, now_ms, until_ms }))
             }
-            (RoundStage::Listing, Lane::Disk) => Some(Call::ListRecords(RecordsCall(()))),
+            (RoundStage::Listing, Lane::Disk) => Some(RunCall::ListRecords(RecordsCall(()))),
             (RoundStage::Layouts(left), Lane::Disk) => {
                 let worker_id = *left.last()?;
-                Some(Call::PeekRecord(RecordPeek::new(worker_id, layout, advice)))
+                Some(RunCall::PeekRecord(RecordPeek::new(worker_id, layout, advice)))
             }
             (RoundStage::Peeking(worker_id), Lane::Disk) => {
-                Some(Call::PeekRecord(RecordPeek::new(*worker_id, layout, advice)))
+                Some(RunCall::PeekRecord(RecordPeek::new(*worker_id, layout, advice)))
             }
             (RoundStage::Warning(worker_id), Lane::Disk) => {
-                Some(Call::Holder(HolderCall { name, worker_id: *worker_id }))
+                Some(RunCall::Holder(HolderCall { name, worker_id: *worker_id }))
             }
             (RoundStage::Claiming(claim), lane) => claim.next_call(lane, m),
             (RoundStage::Offline(..), Lane::Cache) => {
-                Some(Call::ListLeaseCaches(CacheList::new(m.cache_seeker())))
+                Some(RunCall::ListLeaseCaches(CacheList::new(m.cache_seeker())))
             }
             _ => None,
         }

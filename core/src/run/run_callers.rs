@@ -34,7 +34,7 @@ pub enum Need {
 
 /// The number of a need. None is used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ticket {
+pub struct RunTicket {
     number: u64,
     line: LineOf,
 }
@@ -56,7 +56,7 @@ pub struct Answered {
 
 impl Answered {
     /// Whether this ticket was answered.
-    pub fn includes(&self, ticket: Ticket) -> bool {
+    pub fn includes(&self, ticket: RunTicket) -> bool {
         let last = match ticket.line {
             LineOf::Open => self.opens,
             LineOf::Span => self.spans,
@@ -86,7 +86,7 @@ pub(crate) struct RunCallers {
 }
 
 impl RunCallers {
-    pub(crate) fn want(&mut self, need: Need) -> Ticket {
+    pub(crate) fn want(&mut self, need: Need) -> RunTicket {
         self.last.0 += 1;
         let number = self.last;
         let line = match need {
@@ -103,11 +103,11 @@ impl RunCallers {
                 LineOf::Close
             }
         };
-        Ticket { number: number.0, line }
+        RunTicket { number: number.0, line }
     }
 
     /// The caller has left.
-    pub(crate) fn give_up(&mut self, ticket: Ticket) {
+    pub(crate) fn give_up(&mut self, ticket: RunTicket) {
         match ticket.line {
             LineOf::Open => self.openers.retain(|opener| opener.number.0 != ticket.number),
             LineOf::Span => self.spans.retain(|number| number.0 != ticket.number),
@@ -134,7 +134,7 @@ impl RunCallers {
     }
 
     /// The answer to a ticket; `None` if there is none yet.
-    pub(crate) fn answer(&self, ticket: Ticket) -> Option<Answer> {
+    pub(crate) fn answer(&self, ticket: RunTicket) -> Option<Answer> {
         if !self.answered.0.includes(ticket) {
             return None;
         }

@@ -12,7 +12,7 @@ use crate::run::cache_file::LeaseCache;
 use crate::run::cache_write::CacheWritten;
 use crate::run::flake::Flake;
 use crate::run::id_claim::{Won, without_lease};
-use crate::run::lanes::Call;
+use crate::run::lanes::RunCall;
 use crate::run::locks::Locks;
 use crate::run::moment::Moment;
 use crate::run::record_file::RecordFile;
@@ -157,12 +157,17 @@ impl Seat {
     }
 
     /// The write of the next span, if it is time. The lane of the disk is free.
-    pub(crate) fn next_write(&mut self, flake: &Flake, is_waited_for: bool, m: &Moment<'_>) -> Option<Call> {
+    pub(crate) fn next_write(
+        &mut self,
+        flake: &Flake,
+        is_waited_for: bool,
+        m: &Moment<'_>,
+    ) -> Option<RunCall> {
         let SpanStep::Write(goal) = self.step(flake, is_waited_for, true, m) else { return None };
         let record = self.file.record().extend(goal, m.now_ms);
         let write = self.file.write(record, m.writer())?;
         self.writing = Some(goal);
-        Some(Call::WriteRecord(Box::new(write)))
+        Some(RunCall::WriteRecord(Box::new(write)))
     }
 
     /// The write ended: only now the span may be granted. This order must not change.
@@ -221,13 +226,13 @@ impl Seat {
     }
 
     /// The call that caches the lease, on the lane of the cache, which is free.
-    pub(crate) fn cache_call(&mut self, m: &Moment<'_>) -> Option<Call> {
+    pub(crate) fn cache_call(&mut self, m: &Moment<'_>) -> Option<RunCall> {
         if !core::mem::take(&mut self.is_uncached) {
             return None;
         }
         let held = self.lease.as_ref()?;
         let write = self.cache.as_ref()?.write(held.lease(), held.ends()?, &m.place.writer.boot)?;
-        Some(Call::WriteLeaseCache(Box::new(write)))
+        Some(RunCall::WriteLeaseCache(Box::new(write)))
     }
 
     /// The lease is lost, by the word of its source.
@@ -236,10 +241,10 @@ impl Seat {
     }
 
     /// The call that drops the cached lease, on the lane of the cache, which is free.
-    pub(crate) fn drop_call(&mut self) -> Option<Call> {
+    pub(crate) fn drop_call(&mut self) -> Option<RunCall> {
         let drops = core::mem::take(&mut self.drops_cache);
         let cache = self.cache.as_ref().filter(|_| drops)?;
-        Some(Call::DropLeaseCache(Box::new(cache.drop_lease())))
+        Some(RunCall::DropLeaseCache(Box::new(cache.drop_lease())))
     }
 
     /// The lease was cached, or not.

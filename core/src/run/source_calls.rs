@@ -1,6 +1,6 @@
 //! The calls of a user's source of worker ids, and of the clocks of peers.
 
-use crate::run::call_end::{CallEnd, Claimed, End, SourceFailure};
+use crate::run::call_end::{Claimed, End, RunCallEnd, SourceFailure};
 use crate::{Code, Error, Lease, Renewal, RenewalAnswer, RenewalRequest};
 use alloc::format;
 use alloc::string::String;
@@ -12,8 +12,8 @@ pub struct PeersCall(pub(crate) ());
 
 impl PeersCall {
     /// The clocks of the peers, Unix milliseconds, or why there are none.
-    pub fn end(self, times_ms: Result<Vec<i64>, SourceFailure>) -> CallEnd {
-        CallEnd(End::Times(times_ms))
+    pub fn end(self, times_ms: Result<Vec<i64>, SourceFailure>) -> RunCallEnd {
+        RunCallEnd(End::Times(times_ms))
     }
 }
 
@@ -49,7 +49,7 @@ impl ClaimCall {
     }
 
     /// What the source returned: `None` if no id is free.
-    pub fn end(self, claimed: Result<Option<Claimed>, SourceFailure>) -> CallEnd {
+    pub fn end(self, claimed: Result<Option<Claimed>, SourceFailure>) -> RunCallEnd {
         let claimed = match claimed {
             Ok(Some(claimed)) => Ok(claimed),
             Ok(None) => {
@@ -65,7 +65,7 @@ impl ClaimCall {
             )),
             Err(failure) => Err(failure.error("the claim of a worker id")),
         };
-        CallEnd(End::Claimed(claimed))
+        RunCallEnd(End::Claimed(claimed))
     }
 }
 
@@ -80,8 +80,8 @@ impl RenewCall {
     }
 
     /// What the source returned: `None` if this holder has lost the id.
-    pub fn end(self, renewed: Result<Option<Renewal>, SourceFailure>) -> CallEnd {
-        CallEnd(End::Renewed(match renewed {
+    pub fn end(self, renewed: Result<Option<Renewal>, SourceFailure>) -> RunCallEnd {
+        RunCallEnd(End::Renewed(match renewed {
             Ok(Some(renewal)) => RenewalAnswer::Renewed(renewal),
             Ok(None) => RenewalAnswer::NotHeld,
             Err(SourceFailure::Coded(error)) if error.code() == Code::WorkerLost => {
@@ -121,13 +121,13 @@ impl ReleaseCall {
     }
 
     /// Whether it was released.
-    pub fn end(self, released: Result<(), SourceFailure>) -> CallEnd {
+    pub fn end(self, released: Result<(), SourceFailure>) -> RunCallEnd {
         let text = |failure| match failure {
             SourceFailure::Coded(error) => format!("{error}"),
             SourceFailure::Text(text) => text,
             SourceFailure::Panicked => "the release panicked".into(),
             SourceFailure::NotBegun(failure) => format!("{}", failure.of_worker_source()),
         };
-        CallEnd(End::Released(self.lease.worker_id, released.map_err(text)))
+        RunCallEnd(End::Released(self.lease.worker_id, released.map_err(text)))
     }
 }

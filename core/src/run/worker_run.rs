@@ -7,12 +7,12 @@
 use crate::call::{CallId, Clocks};
 use crate::place::Place;
 use crate::run::aside::Aside;
-use crate::run::call_end::CallEnd;
-use crate::run::lanes::{Call, Lane};
+use crate::run::call_end::RunCallEnd;
+use crate::run::lanes::{Lane, RunCall};
 use crate::run::moment::Moment;
-use crate::run::notices::{Notice, Notices};
+use crate::run::notices::{Notices, RunNotice};
 use crate::run::order::RunOrder;
-use crate::run::run_callers::{Answered, Need, Ticket};
+use crate::run::run_callers::{Answered, Need, RunTicket};
 use crate::run::run_state::RunState;
 use crate::run::run_stats::RunStats;
 use crate::run::settings::RunSettings;
@@ -48,19 +48,19 @@ impl WorkerRun {
         self.order.unanswered()
     }
 
-    /// A caller needs something. Its answer comes with [`Notice::Wake`], or at once; then nothing is kept of it. A caller
+    /// A caller needs something. Its answer comes with [`RunNotice::Wake`], or at once; then nothing is kept of it. A caller
     /// that stops waiting calls [`WorkerRun::give_up`].
-    pub fn want(&mut self, need: Need, clocks: Clocks) -> Ticket {
+    pub fn want(&mut self, need: Need, clocks: Clocks) -> RunTicket {
         self.at(clocks, |order, m| order.want(need, m))
     }
 
     /// The caller does not wait any more. If nobody else waits for the opening, its claim is undone.
-    pub fn give_up(&mut self, ticket: Ticket, clocks: Clocks) {
+    pub fn give_up(&mut self, ticket: RunTicket, clocks: Clocks) {
         self.at(clocks, |order, m| order.give_up(ticket, m));
     }
 
     /// The answer to a need.
-    pub fn answer(&self, ticket: Ticket) -> Answer {
+    pub fn answer(&self, ticket: RunTicket) -> Answer {
         self.order.answer(ticket, &self.settings)
     }
 
@@ -70,18 +70,18 @@ impl WorkerRun {
     }
 
     /// The next call to carry out. Read the clocks directly before: they are the time before the call.
-    pub fn next_call(&mut self, clocks: Clocks) -> Option<(CallId, Lane, Call)> {
+    pub fn next_call(&mut self, clocks: Clocks) -> Option<(CallId, Lane, RunCall)> {
         self.at(clocks, |_, _| {});
         self.at(clocks, RunOrder::next_call)
     }
 
     /// A call ended. A call that ended before, or was never asked for, has no effect.
-    pub fn done(&mut self, call: CallId, end: CallEnd, clocks: Clocks) {
+    pub fn done(&mut self, call: CallId, end: RunCallEnd, clocks: Clocks) {
         self.at(clocks, |order, m| order.ended(call, end.0, m));
     }
 
     /// The next thing to tell.
-    pub fn next_notice(&mut self, clocks: Clocks) -> Option<Notice> {
+    pub fn next_notice(&mut self, clocks: Clocks) -> Option<RunNotice> {
         self.at(clocks, |_, _| {});
         self.notices.0.next()
     }

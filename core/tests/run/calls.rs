@@ -5,7 +5,7 @@ use super::lease_server::Given;
 use super::plan::Plan;
 use super::world::{LEASE_MS, Workers, World};
 use leafid_core::call::{CallId, Clocks, FileAction, IoFailure};
-use leafid_core::run::{Call, CallEnd, Claimed, Holder, Lane, RunState, SourceFailure};
+use leafid_core::run::{Claimed, Holder, Lane, RunCall, RunCallEnd, RunState, SourceFailure};
 use leafid_core::{Code, Error, Lease, Renewal};
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ pub(crate) struct Flight {
     pub(crate) lane: Lane,
     asked: Clocks,
     /// As long as it had no effect.
-    pub(crate) call: Option<Call>,
+    pub(crate) call: Option<RunCall>,
     /// Its end, once it is known.
-    end: Option<(CallEnd, Told)>,
+    end: Option<(RunCallEnd, Told)>,
     plan: Plan,
     effect_at: Option<u64>,
     pub(crate) end_at: Option<u64>,
@@ -58,7 +58,7 @@ impl Flight {
 
 impl World {
     /// A machine asks for a call.
-    pub(crate) fn start(&mut self, pid: Pid, id: CallId, lane: Lane, call: Call) {
+    pub(crate) fn start(&mut self, pid: Pid, id: CallId, lane: Lane, call: RunCall) {
         let mut plan = if self.kind { Plan::well(&mut self.random) } else { Plan::any(&mut self.random) };
         let asked = self.clocks(pid);
         self.tell(|| format!("{pid} asks {id:?} {}: {plan:?}", name_of(&call)));
@@ -70,8 +70,11 @@ impl World {
         }
         match call {
             // The host leaves nothing locked after a failure.
-            Call::LockHost(_) | Call::OpenRecord(_) if plan.fails => plan.effect_in = None,
-            Call::UnlockHost(_) | Call::CloseRecord(_) | Call::Holder(_) | Call::ListRecords(_) => {
+            RunCall::LockHost(_) | RunCall::OpenRecord(_) if plan.fails => plan.effect_in = None,
+            RunCall::UnlockHost(_)
+            | RunCall::CloseRecord(_)
+            | RunCall::Holder(_)
+            | RunCall::ListRecords(_) => {
                 plan.fails = false;
                 plan.effect_in = plan.effect_in.or(plan.end_in);
             }
@@ -95,13 +98,13 @@ impl World {
         self.flights.push(flight);
     }
 
-    fn check_asked(&mut self, pid: Pid, call: &Call, asked: Clocks) {
+    fn check_asked(&mut self, pid: Pid, call: &RunCall, asked: Clocks) {
         let host = &self.hosts[self.processes[&pid].host];
         match call {
-            Call::Renew(call) => {
+            RunCall::Renew(call) => {
                 self.judge.renews(pid, call.request().lease.token.as_deref().unwrap_or_default())
             }
-            Call::Release(call) => {
+            RunCall::Release(call) => {
                 let (lease, until_ms) = (call.lease(), call.until_ms());
                 self.judge.releases(
                     pid,
@@ -110,7 +113,7 @@ impl World {
                     until_ms,
                 );
             }
-            Call::WriteRecord(write) => {
+            RunCall::WriteRecord(write) => {
                 let worker_id =
                     host.record_of(pid).unwrap_or_else(|| panic!("process {pid} writes without a lock"));
                 let mut write = write.clone();
@@ -155,7 +158,7 @@ impl World {
         let lives = self.processes.contains_key(&pid);
         let end = match call {
             // A request that is on its way arrives, also from a process that is gone.
-            call @ (Call::Claim(_) | Call::Renew(_) | Call::Release(_) | Call::PeerTimes(_)) => {
+            call @ (RunCall::Claim(_) | RunCall::Renew(_) | RunCall::Release(_) | RunCall::PeerTimes(_)) => {
                 self.serve(pid, call, &plan, asked)
             }
             call if lives => (self.use_disk(pid, call, &plan), Told::Nothing),
@@ -164,17 +167,17 @@ impl World {
         self.flights[at].end = Some(end);
     }
 
-    fn serve(&mut self, pid: Pid, call: Call, plan: &Plan, asked: Clocks) -> (CallEnd, Told) {
+    fn serve(&mut self, pid: Pid, call: RunCall, plan: &Plan, asked: Clocks) -> (RunCallEnd, Told) {
         let (random, now_ms) = (u128::from(self.random.next()), self.server_ms());
         let failure = || SourceFailure::Text("the connection broke".into());
         let _ = asked;
         match call {
-            Call::PeerTimes(call) => (call.end(Ok(vec![now_ms; 3])), Told::Nothing),
-            Call::Claim(call) if self.workers == Workers::Callback => {
+            RunCall::PeerTimes(call) => (call.end(Ok(vec![now_ms; 3])), Told::Nothing),
+            RunCall::Claim(call) if self.workers == Workers::Callback => {
                 let worker_id = self.callback_id(pid);
                 (call.end(Ok(Some(Claimed::Id(worker_id)))), Told::Nothing)
             }
-            Call::Claim(call) => {
+            RunCall::Claim(call) => {
                 let request = call.request(u128::from(self.server.tokens()));
                 let given = self.server.claim(&request.instance, request.until_ms, now_ms);
                 match given {
@@ -193,7 +196,7 @@ impl World {
                     }
                 }
             }
-            Call::Renew(call) => {
+            RunCall::Renew(call) => {
                 let (lease, wish_ms) = (&call.request().lease, call.request().wish_ms);
                 let by = lease.token.clone().unwrap_or_default();
                 match self.server.renew(lease.worker_id, &by, wish_ms, now_ms) {
@@ -214,7 +217,7 @@ impl World {
                     }
                 }
             }
-            Call::Release(call) => {
+            RunCall::Release(call) => {
                 let lease = call.lease();
                 let token = lease.token.clone().unwrap_or_default();
                 self.server.release(lease.worker_id, &token, call.until_ms());
@@ -224,33 +227,33 @@ impl World {
         }
     }
 
-    fn use_disk(&mut self, pid: Pid, call: Call, plan: &Plan) -> CallEnd {
+    fn use_disk(&mut self, pid: Pid, call: RunCall, plan: &Plan) -> RunCallEnd {
         let random = u128::from(self.random.next());
         let host = &mut self.hosts[self.processes[&pid].host];
         let broken = || IoFailure::other("the disk is broken");
         match call {
-            Call::LockHost(call) => match host.lock(call.worker_id(), pid) {
+            RunCall::LockHost(call) => match host.lock(call.worker_id(), pid) {
                 true => call.taken(),
                 false => call.held(),
             },
-            Call::UnlockHost(call) => {
+            RunCall::UnlockHost(call) => {
                 host.unlock(pid);
                 call.end()
             }
-            Call::Holder(call) => {
+            RunCall::Holder(call) => {
                 let by = host.holder(call.worker_id()).map(|pid| format!("process {pid}"));
                 call.end(Holder { by, ..Holder::default() })
             }
-            Call::ListRecords(call) => {
+            RunCall::ListRecords(call) => {
                 let names: Vec<_> = host.files.keys().map(|id| format!("worker-{id}.state")).collect();
                 call.end(names.iter().map(String::as_str))
             }
-            Call::PeekRecord(call) => match host.files.get(&call.worker_id()) {
+            RunCall::PeekRecord(call) => match host.files.get(&call.worker_id()) {
                 None => call.missing().into(),
                 Some(_) if plan.fails => call.failed("the record", &broken()).into(),
                 Some(file) => call.read(&file.bytes, "the record").into(),
             },
-            Call::OpenRecord(call) => {
+            RunCall::OpenRecord(call) => {
                 let new = call.initial().expect("it fits");
                 match host.open(call.worker_id(), pid, &new) {
                     true => {
@@ -260,7 +263,7 @@ impl World {
                     false => call.held().into(),
                 }
             }
-            Call::WriteRecord(mut write) => {
+            RunCall::WriteRecord(mut write) => {
                 let file = host.locked(pid);
                 if let Err(error) = write.check(Some(&file.bytes)) {
                     return write.end(Err(error)).into();
@@ -275,7 +278,7 @@ impl World {
                 file.keep(slot);
                 write.end(Ok(())).into()
             }
-            Call::CloseRecord(call) => {
+            RunCall::CloseRecord(call) => {
                 host.close(pid);
                 call.end()
             }
@@ -284,18 +287,18 @@ impl World {
     }
 
     /// A call that fails without an effect.
-    fn failed(call: Call) -> CallEnd {
+    fn failed(call: RunCall) -> RunCallEnd {
         let (broken, failure) =
             (IoFailure::other("the disk is broken"), SourceFailure::Text("no connection".into()));
         match call {
-            Call::PeerTimes(call) => call.end(Err(failure)),
-            Call::Claim(call) => call.end(Err(failure)),
-            Call::Renew(call) => call.end(Err(failure)),
-            Call::Release(call) => call.end(Err(failure)),
-            Call::LockHost(call) => call.failed(Error::new(Code::StateIo, "the disk is broken")),
-            Call::PeekRecord(call) => call.failed("the record", &broken).into(),
-            Call::OpenRecord(call) => call.failed(FileAction::Open, "the record", &broken).into(),
-            Call::WriteRecord(write) => write.failed(FileAction::Write, &broken).into(),
+            RunCall::PeerTimes(call) => call.end(Err(failure)),
+            RunCall::Claim(call) => call.end(Err(failure)),
+            RunCall::Renew(call) => call.end(Err(failure)),
+            RunCall::Release(call) => call.end(Err(failure)),
+            RunCall::LockHost(call) => call.failed(Error::new(Code::StateIo, "the disk is broken")),
+            RunCall::PeekRecord(call) => call.failed("the record", &broken).into(),
+            RunCall::OpenRecord(call) => call.failed(FileAction::Open, "the record", &broken).into(),
+            RunCall::WriteRecord(write) => write.failed(FileAction::Write, &broken).into(),
             call => unreachable!("{} cannot fail", name_of(&call)),
         }
     }
@@ -356,7 +359,7 @@ impl World {
                 continue;
             }
             match flight.call.take() {
-                Some(Call::WriteRecord(mut write)) => {
+                Some(RunCall::WriteRecord(mut write)) => {
                     let file = self.hosts[host].locked(pid);
                     let written = match self.random.below(3) {
                         0 => Written::Whole,
@@ -368,7 +371,7 @@ impl World {
                         file.write(write.slot(), &write.bytes(random).expect("it fits"), written);
                     }
                 }
-                call @ Some(Call::Claim(_) | Call::Renew(_) | Call::Release(_))
+                call @ Some(RunCall::Claim(_) | RunCall::Renew(_) | RunCall::Release(_))
                     if self.random.below(2) == 0 =>
                 {
                     self.flights.push(Flight { call, end_at: None, ..flight });
@@ -379,7 +382,7 @@ impl World {
     }
 }
 
-fn name_of(call: &Call) -> String {
+fn name_of(call: &RunCall) -> String {
     let text = format!("{call:?}");
     text.chars().take(300).collect()
 }

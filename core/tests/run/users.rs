@@ -2,7 +2,7 @@
 
 use super::hosts::Pid;
 use super::world::{Workers, World};
-use leafid_core::run::{Answer, Need, Notice, RunState, Ticket};
+use leafid_core::run::{Answer, Need, RunNotice, RunState, RunTicket};
 use leafid_core::{Action, Error};
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(crate) struct User {
     pub(crate) acts_at: u64,
-    opening: Option<Ticket>,
-    span: Option<Ticket>,
+    opening: Option<RunTicket>,
+    span: Option<RunTicket>,
     /// It wants to close, and no id any more.
     pub(crate) closes: bool,
-    closing: Option<Ticket>,
+    closing: Option<RunTicket>,
     /// The number of ids that it has.
     pub(crate) ids: u64,
     pub(crate) error: Option<Error>,
@@ -117,12 +117,12 @@ impl World {
         }
     }
 
-    pub(crate) fn notice(&mut self, pid: Pid, notice: Notice) {
+    pub(crate) fn notice(&mut self, pid: Pid, notice: RunNotice) {
         let process = self.processes.get_mut(&pid).expect("it lives");
         match notice {
             // Those who wait look.
-            Notice::Wake => process.user.acts_at = process.user.acts_at.min(self.now),
-            Notice::Closed(ended) => {
+            RunNotice::Wake => process.user.acts_at = process.user.acts_at.min(self.now),
+            RunNotice::Closed(ended) => {
                 assert!(!process.closed, "process {pid} is closed twice");
                 process.closed = true;
                 let sealed =
@@ -130,8 +130,8 @@ impl World {
                 assert!(sealed, "process {pid} is closed, and its generator goes on");
                 self.tell(|| format!("{pid} is closed: {ended:?}"));
             }
-            Notice::Log(level, text) => self.tell(|| format!("{pid} {level:?}: {text}")),
-            Notice::Abandon(call) => {
+            RunNotice::Log(level, text) => self.tell(|| format!("{pid} {level:?}: {text}")),
+            RunNotice::Abandon(call) => {
                 self.tell(|| format!("{pid} abandons {call:?}"));
                 self.abandon(pid, call);
             }

@@ -86,7 +86,7 @@ fn a_span_that_was_not_written_is_not_granted_and_the_next_caller_writes_again()
     host.pass(10_000);
     let ticket = host.want(Need::Span);
     let (id, call) = host.drive_to("WriteRecord");
-    let leafid_core::run::Call::WriteRecord(write) = call else { unreachable!("it is one") };
+    let leafid_core::run::RunCall::WriteRecord(write) = call else { unreachable!("it is one") };
     let error = Error::new(Code::StateIo, "no");
     host.done(id, write.end(Err(error.clone())).into());
     assert_eq!((host.run.answer(ticket), flake.until()), (Answer::Failed(error), until));

@@ -5,8 +5,8 @@ use leafid_core::call::{CallId, Clocks, FileAdvice, Level};
 use leafid_core::format::state::Writer;
 use leafid_core::place::Place;
 use leafid_core::run::{
-    Answer, Call, CallEnd, Claimed, Holder, Need, Notice, RunSettings, SourceFailure, Ticket, WorkerRun,
-    Workers,
+    Answer, Claimed, Holder, Need, RunCall, RunCallEnd, RunNotice, RunSettings, RunTicket, SourceFailure,
+    WorkerRun, Workers,
 };
 use leafid_core::{ClockFilter, Layout, Lease, LeaseClaim, Renewal, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,7 +127,7 @@ impl Host {
         self.clocks.boot += Duration::from_millis(ms);
     }
 
-    pub(super) fn want(&mut self, need: Need) -> Ticket {
+    pub(super) fn want(&mut self, need: Need) -> RunTicket {
         self.run.want(need, self.clocks)
     }
 
@@ -159,7 +159,7 @@ impl Host {
     }
 
     /// Pulls calls and carries them out, until one of this name is next.
-    pub(super) fn drive_to(&mut self, wanted: &str) -> (CallId, Call) {
+    pub(super) fn drive_to(&mut self, wanted: &str) -> (CallId, RunCall) {
         loop {
             let (id, call) = self.pull().unwrap_or_else(|| panic!("no {wanted}: {:?}", self.calls));
             if name(&call) == wanted {
@@ -181,12 +181,12 @@ impl Host {
         panic!("no id: {:?}", self.log)
     }
 
-    pub(super) fn done(&mut self, id: CallId, end: CallEnd) {
+    pub(super) fn done(&mut self, id: CallId, end: RunCallEnd) {
         self.run.done(id, end, self.clocks);
         self.notices();
     }
 
-    pub(super) fn pull(&mut self) -> Option<(CallId, Call)> {
+    pub(super) fn pull(&mut self) -> Option<(CallId, RunCall)> {
         self.notices();
         let (id, lane, call) = self.run.next_call(self.clocks)?;
         self.notices();
@@ -197,10 +197,10 @@ impl Host {
     pub(super) fn notices(&mut self) {
         while let Some(notice) = self.run.next_notice(self.clocks) {
             match notice {
-                Notice::Abandon(id) => self.abandoned.push(id),
-                Notice::Wake => {}
-                Notice::Log(level, text) => self.log.push((level, text)),
-                Notice::Closed(result) => {
+                RunNotice::Abandon(id) => self.abandoned.push(id),
+                RunNotice::Wake => {}
+                RunNotice::Log(level, text) => self.log.push((level, text)),
+                RunNotice::Closed(result) => {
                     assert!(self.closed.is_none(), "it is told once");
                     self.closed = Some(result);
                 }
@@ -209,31 +209,31 @@ impl Host {
     }
 
     /// As a host that has no trouble.
-    pub(super) fn carry_out(&mut self, call: Call) -> CallEnd {
+    pub(super) fn carry_out(&mut self, call: RunCall) -> RunCallEnd {
         self.random += 1;
         match call {
-            Call::LockHost(call) if self.disk.host_locks.contains(&call.worker_id()) => call.held(),
-            Call::LockHost(call) => call.taken(),
-            Call::UnlockHost(call) => call.end(),
-            Call::Holder(call) => call.end(Holder::default()),
-            Call::ListRecords(call) => call.end(std::iter::empty()),
-            Call::PeekRecord(call) => match self.disk.files.get(&call.worker_id()) {
+            RunCall::LockHost(call) if self.disk.host_locks.contains(&call.worker_id()) => call.held(),
+            RunCall::LockHost(call) => call.taken(),
+            RunCall::UnlockHost(call) => call.end(),
+            RunCall::Holder(call) => call.end(Holder::default()),
+            RunCall::ListRecords(call) => call.end(std::iter::empty()),
+            RunCall::PeekRecord(call) => match self.disk.files.get(&call.worker_id()) {
                 None => call.missing().into(),
                 Some(bytes) => {
                     let path = path(call.worker_id());
                     call.read(bytes, path).into()
                 }
             },
-            Call::OpenRecord(call) if self.disk.record_locks.contains(&call.worker_id()) => {
+            RunCall::OpenRecord(call) if self.disk.record_locks.contains(&call.worker_id()) => {
                 call.held().into()
             }
-            Call::OpenRecord(call) => {
+            RunCall::OpenRecord(call) => {
                 let id = call.worker_id();
                 let new = call.initial().unwrap();
                 let bytes = self.disk.files.entry(id).or_insert_with(|| new.to_vec());
                 call.read(bytes, path(id)).into()
             }
-            Call::WriteRecord(mut write) => {
+            RunCall::WriteRecord(mut write) => {
                 let worker_id = write.record(self.random).record.worker_id;
                 let file = self.disk.files.get_mut(&worker_id).unwrap();
                 let mut put = || {
@@ -245,9 +245,9 @@ impl Host {
                 let result = put();
                 write.end(result).into()
             }
-            Call::CloseRecord(call) => call.end(),
-            Call::PeerTimes(call) => call.end(Ok(vec![])),
-            Call::Claim(call) => {
+            RunCall::CloseRecord(call) => call.end(),
+            RunCall::PeerTimes(call) => call.end(Ok(vec![])),
+            RunCall::Claim(call) => {
                 let request = call.request(self.random);
                 self.source.previous.push(request.previous);
                 if self.source.is_down {
@@ -256,14 +256,14 @@ impl Host {
                 let lease = self.source.lease(request.now_ms);
                 call.end(Ok(Some(Claimed::Lease(lease, Duration::ZERO))))
             }
-            Call::Renew(call) if self.source.has_lost => call.end(Ok(None)),
-            Call::Renew(call) if self.source.is_down => call.end(Err(SourceFailure::Text("down".into()))),
-            Call::Renew(call) => {
+            RunCall::Renew(call) if self.source.has_lost => call.end(Ok(None)),
+            RunCall::Renew(call) if self.source.is_down => call.end(Err(SourceFailure::Text("down".into()))),
+            RunCall::Renew(call) => {
                 let until_ms = call.request().wish_ms;
                 let renewal = self.source.renewal(until_ms);
                 call.end(Ok(Some(renewal)))
             }
-            Call::Release(call) => {
+            RunCall::Release(call) => {
                 let lease = call.lease();
                 let token = lease.token.clone().unwrap();
                 self.source.released.push((lease.worker_id, token, call.until_ms()));
@@ -282,7 +282,7 @@ pub(super) fn path(worker_id: u32) -> String {
     format!("/state/orders/worker-{worker_id}.state")
 }
 
-fn name(call: &Call) -> String {
+fn name(call: &RunCall) -> String {
     let text = format!("{call:?}");
     text.split('(').next().unwrap().into()
 }

@@ -1,7 +1,7 @@
 //! Leases of a user's source: renewed, lost, claimed again, and released with the last token.
 
 use super::host::{CLOSE, Host, OPEN, settings};
-use leafid_core::run::{Answer, Call, CallEnd, Claimed, Need, RunState, Workers};
+use leafid_core::run::{Answer, Claimed, Need, RunCall, RunCallEnd, RunState, Workers};
 use leafid_core::{Action, Code, Layout};
 use std::time::Duration;
 
@@ -170,7 +170,7 @@ fn a_source_that_gives_no_lease_although_it_leases_is_a_defect() {
     let mut host = leased(&[4]);
     let ticket = host.want(OPEN);
     let (id, call) = host.drive_to("Claim");
-    let Call::Claim(call) = call else { unreachable!("it is one") };
+    let RunCall::Claim(call) = call else { unreachable!("it is one") };
     host.done(id, call.end(Ok(Some(Claimed::Id(4)))));
     host.drive();
     assert_eq!(failed(&host.run.answer(ticket)).0, Code::Internal);
@@ -182,7 +182,7 @@ fn what_needs_the_event_loop_is_refused_to_those_who_block_it_alone() {
         let mut host = leased(&[4]);
         let ticket = host.want(Need::Open { longest: Some(Duration::from_millis(2)), loops });
         let (id, call) = host.drive_to("Claim");
-        host.done(id, CallEnd::needs_loop());
+        host.done(id, RunCallEnd::needs_loop());
         host.drive();
         assert_eq!(matches!(host.run.answer(ticket), Answer::Failed(_)), !loops);
         let end = host.carry_out(call);

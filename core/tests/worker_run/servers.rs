@@ -2,7 +2,7 @@
 
 use super::host::{CLOSE, Host, OPEN, settings};
 use leafid_core::http::{HttpServer, HttpServers, NoResponse};
-use leafid_core::run::{Answer, Call, CallEnd, RunState, Workers};
+use leafid_core::run::{Answer, RunCall, RunCallEnd, RunState, Workers};
 use leafid_core::wire::Response;
 use leafid_core::{Code, LeaseClaim};
 use serde_json::Value;
@@ -25,8 +25,8 @@ fn host(unanswered: Option<LeaseClaim>) -> Host {
 }
 
 /// Answers a request: `answer` makes the status and the body from the body of the request.
-fn answer(call: Call, random: u128, answer: impl FnOnce(&str, &Value) -> (u16, String)) -> CallEnd {
-    let Call::Http(mut call) = call else { panic!("{call:?}") };
+fn answer(call: RunCall, random: u128, answer: impl FnOnce(&str, &Value) -> (u16, String)) -> RunCallEnd {
+    let RunCall::Http(mut call) = call else { panic!("{call:?}") };
     let request = call.request(random);
     let sent = serde_json::from_str(&request.body.unwrap().text).unwrap();
     let (status, body) = answer(&request.path, &sent);
@@ -75,7 +75,7 @@ fn a_claim_without_an_answer_is_sent_again_as_it_was_by_the_next_run() {
     let mut first = host(None);
     let ticket = first.want(OPEN);
     let (id, call) = first.drive_to("Http");
-    let Call::Http(mut call) = call else { unreachable!("it is one") };
+    let RunCall::Http(mut call) = call else { unreachable!("it is one") };
     call.request(7);
     first.done(id, call.failed(NoResponse::TimedOut, false).into());
     first.drive();
