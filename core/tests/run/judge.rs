@@ -193,6 +193,9 @@ impl Judge {
         if after.owner != before.owner {
             assert!(after.run.from >= before.run.until, "{:?} begins within {:?}", after.run, before.run);
         }
+        if let Some(last) = self.told(pid).last_tick.filter(|_| after.owner == before.owner) {
+            assert!(after.run.until > last, "process {pid} writes {:?}, and it issued {last}", after.run);
+        }
         let extends = after.owner == before.owner && after.run.until > before.run.until;
         let layout = self.layout;
         let leases =
