@@ -27,6 +27,7 @@ mod layouts;
 mod lease_claims;
 mod leases;
 mod mark_updates;
+mod option_names;
 mod option_places;
 mod option_rules;
 mod options;

@@ -2,6 +2,7 @@
 
 use crate::run::call_end::SourceFailure;
 use crate::run::moment::Moment;
+use crate::spelling::name::PEER_TIMES;
 use crate::{Code, Error, Lease, PEERS_THRESHOLD_MS, Result, peers_agree};
 use alloc::format;
 use alloc::string::ToString;
@@ -27,12 +28,12 @@ pub(super) fn agree(
         }
         Err(SourceFailure::Coded(error)) if error.code() == Code::InvalidArgument => return Err(error),
         Err(SourceFailure::NotBegun(failure)) => {
-            m.notices.warn(format!("{}; the start continues without peer_times", failure.of_peer_times()));
+            m.notices.warn(format!("{}; the start continues without {PEER_TIMES}", failure.of_peer_times()));
             return Ok(());
         }
         Err(SourceFailure::Coded(error)) => error.to_string(),
         Err(SourceFailure::Text(text)) => text,
-        Err(SourceFailure::Panicked) => "peer_times panicked".into(),
+        Err(SourceFailure::Panicked) => format!("{PEER_TIMES} panicked"),
     };
     m.notices
         .warn(format!("the clocks of the peers are not known: {text}; the start continues without them"));

@@ -24,6 +24,7 @@ use crate::run::locks::Locks;
 use crate::run::moment::Moment;
 use crate::run::record_file::RecordFile;
 use crate::run::record_open::{RecordOpen, RecordOpened, RecordPeek, record_file_name};
+use crate::spelling::name::NO_RECORD_WAIT_MS;
 use crate::{Code, Error, HeldId, HeldLease, Lease, OfflineRefusal, Result, Span, Start, StartAction, Utc};
 use alloc::boxed::Box;
 use alloc::format;
@@ -383,14 +384,14 @@ impl Won {
         let name = &m.settings.name;
         if let Some(begins_ms) = self.begins_ms {
             m.notices.info(format!(
-                "no record of worker id {worker_id} of {name:?} was found: nothing is issued before {} (no_record_wait_ms)",
+                "no record of worker id {worker_id} of {name:?} was found: nothing is issued before {} ({NO_RECORD_WAIT_MS})",
                 Utc(begins_ms)
             ));
         } else if m.settings.persist && (m.place.forgets || m.place.moves) {
             // Without records every start is such a start, by the user's own choice.
             m.notices.warn(format!(
                 "no record of worker id {worker_id} of {name:?} is in {}: if another directory, container or host used it by \
-                 a clock ahead of this one, ids may come twice: see no_record_wait_ms in docs/OPERATING.md",
+                 a clock ahead of this one, ids may come twice: see {NO_RECORD_WAIT_MS} in docs/OPERATING.md",
                 m.place.directory
             ));
         }

@@ -6,6 +6,7 @@ use crate::place::Place;
 use crate::run::cache_read::CacheSeeker;
 use crate::run::notices::Notices;
 use crate::run::settings::{RunSettings, Workers};
+use crate::spelling::name::TIMEOUT_MS;
 use crate::{ClaimPatience, Code, Error, LeapEvent, Rules};
 use alloc::format;
 use core::fmt::Display;
@@ -72,7 +73,7 @@ impl<'m> Moment<'m> {
     /// The error of a call of an opening that took too long.
     pub(crate) fn late(&self, what: &str) -> Error {
         let message = format!(
-            "{what} did not answer within timeout_ms ({}); see what it waits for, or raise timeout_ms",
+            "{what} did not answer within {TIMEOUT_MS} ({}); see what it waits for, or raise {TIMEOUT_MS}",
             self.settings.timeout.as_millis()
         );
         Error::new(Code::WorkerLost, message)

@@ -34,6 +34,7 @@ use crate::run::record_open::{RecordPeek, record_file_name};
 use crate::run::record_write::RecordWritten;
 use crate::run::settings::Workers;
 use crate::run::source_calls::{ClaimCall, PeersCall};
+use crate::spelling::name::{PEER_TIMES, TIMEOUT_MS};
 use crate::{
     ClaimAction, ClaimCandidates, ClaimSearch, Code, Error, Lease, OfflineRefusal, PEERS_THRESHOLD_MS,
     Result, SPAN_WISH_MS, peers_agree,
@@ -194,7 +195,8 @@ impl Round {
         self.disk_by = None;
         let waited = by.saturating_sub(self.searched.0).as_millis();
         let place = &m.place.directory;
-        let message = format!("{place} did not answer within {waited} ms; see the disk, or raise timeout_ms");
+        let message =
+            format!("{place} did not answer within {waited} ms; see the disk, or raise {TIMEOUT_MS}");
         let error = Error::new(Code::StateIo, message);
         self.give_up(error.clone());
         Some(error)
@@ -343,8 +345,8 @@ impl Round {
     pub(crate) fn late(&mut self, m: &mut Moment<'_>) {
         match self.stage {
             RoundStage::Peers(_) => {
-                let error = m.late("peer_times");
-                m.notices.warn(format!("{error}; the start continues without peer_times"));
+                let error = m.late(&format!("{PEER_TIMES}"));
+                m.notices.warn(format!("{error}; the start continues without {PEER_TIMES}"));
                 self.stage = RoundStage::Listing;
             }
             RoundStage::Asking => self.stage = RoundStage::Undoing(m.late("the claim of a worker id")),
@@ -365,7 +367,7 @@ impl Round {
             (end, RoundStage::Claiming(claim)) => claim.ended(end, m),
             (End::Times(times_ms), RoundStage::Peers(before_ms)) => {
                 let before_ms = *before_ms;
-                self.tell_of_wait(since, "the clocks of peer_times", m);
+                self.tell_of_wait(since, &format!("the clocks of {PEER_TIMES}"), m);
                 self.stage = match agree(times_ms, before_ms, m) {
                     Ok(()) => RoundStage::Listing,
                     Err(error) => RoundStage::Undoing(error),
