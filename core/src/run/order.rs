@@ -425,7 +425,10 @@ impl RunOrder {
             }
             RoundEnd::Won(won) => self.take_seat(*won, m),
             RoundEnd::Undone(error, lease) => {
-                loss.claim_failed(round.number(), &error, m);
+                // One that was given up has failed before.
+                if loss.wants(round.number()) {
+                    loss.claim_failed(round.number(), &error, m);
+                }
                 self.round = None;
                 lease.into_iter().for_each(|lease| self.release_unused(lease, m));
             }
