@@ -203,6 +203,8 @@ impl RunOrder {
     /// A request to a lease server ended after it was abandoned.
     fn served_late(&mut self, end: HttpEnd, call: &UnderWay, m: &mut Moment<'_>) {
         match end.late() {
+            // The lease that is held came by another call: this end is a copy of that one's.
+            LateEnd::Lease(lease) if self.seat.as_ref().is_some_and(|seat| seat.holds(&lease)) => {}
             LateEnd::Lease(lease) => self.release_unused(lease, m),
             LateEnd::Renewal(answer) if call.asked == Asked::Renew => self.renewed(answer, call, m),
             LateEnd::Unanswered(claim) => {
