@@ -93,3 +93,34 @@ pub fn supply_with_a_fault() -> SupplyBounds {
 pub fn supply_with_a_kill() -> SupplyBounds {
     SupplyBounds { ticks: 0, ids: 2, starts: 3, restores: 1, faults: 0 }
 }
+
+/// Of [`crate::worker_run`]. The numbers are for a whole run, both processes together.
+#[derive(Clone, Copy, Debug)]
+pub struct RunBounds {
+    /// The number of ticks that pass.
+    pub ticks: i64,
+    /// The number of ids that are issued. The last one ends the run.
+    pub ids: usize,
+    /// The number of times that a process starts.
+    pub starts: u32,
+    /// The number of faults.
+    pub faults: u32,
+    /// The number of calls that are late.
+    pub late: u32,
+}
+
+/// Of [`crate::worker_run`] with one fixed worker id.
+pub fn fixed_run() -> RunBounds {
+    chosen(
+        RunBounds { ticks: 1, ids: 2, starts: 2, faults: 1, late: 0 },
+        RunBounds { ticks: 2, ids: 2, starts: 2, faults: 1, late: 0 },
+    )
+}
+
+/// Of [`crate::worker_run`] with leases.
+pub fn leased_run() -> RunBounds {
+    chosen(
+        RunBounds { ticks: 1, ids: 2, starts: 2, faults: 1, late: 0 },
+        RunBounds { ticks: 2, ids: 2, starts: 2, faults: 1, late: 0 },
+    )
+}

@@ -11,3 +11,4 @@ pub mod lease;
 pub mod record;
 pub mod segment;
 pub mod supply;
+pub mod worker_run;
