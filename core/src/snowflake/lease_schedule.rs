@@ -194,7 +194,7 @@ impl HeldLease {
     }
 
     /// The boot time before the last call that succeeded.
-    pub(crate) fn asked(&self) -> Duration {
+    pub fn asked(&self) -> Duration {
         self.asked
     }
 
