@@ -40,25 +40,26 @@ impl fmt::Display for Named<'_> {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let in_name = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
         let is_name = self.0.bytes().all(in_name) && self.0.contains('_');
-        match Spelling::current() {
-            Spelling::Camel if is_name => camel(self.0, to),
-            Spelling::CommandLine if is_name => {
-                to.write_str("--")?;
-                self.0.chars().try_for_each(|char| to.write_char(if char == '_' { '-' } else { char }))
-            }
-            _ => to.write_str(self.0),
+        let spelling = Spelling::current();
+        if !is_name || spelling == Spelling::Snake {
+            return to.write_str(self.0);
         }
+        if spelling == Spelling::CommandLine {
+            to.write_str("--")?;
+        }
+        let mut begins = false;
+        for byte in self.0.bytes() {
+            match (byte, spelling) {
+                (b'_', Spelling::Camel) => begins = true,
+                (b'_', _) => to.write_char('-')?,
+                _ => {
+                    to.write_char(char::from(if begins { byte.to_ascii_uppercase() } else { byte }))?;
+                    begins = false;
+                }
+            }
+        }
+        Ok(())
     }
-}
-
-fn camel(name: &str, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let mut words = name.split('_');
-    to.write_str(words.next().unwrap_or_default())?;
-    words.try_for_each(|word| {
-        let mut letters = word.chars();
-        letters.next().map_or(Ok(()), |first| to.write_char(first.to_ascii_uppercase()))?;
-        to.write_str(letters.as_str())
-    })
 }
 
 macro_rules! names {

@@ -1,5 +1,6 @@
 //! The options of a snowflake.
 
+use crate::error::message;
 use crate::options::allowed::allowed;
 use crate::options::checks::{MOST_MS, Variable, digits};
 use crate::options::worker_ids::WorkerRange;
@@ -21,7 +22,7 @@ pub fn rules(
 ) -> Result<Rules> {
     if on_exhausted == OnExhausted::Borrow && on_clock_backwards == OnClockBackwards::Wait {
         let allowed =
-            format!("\"wait\" when {ON_CLOCK_BACKWARDS} is \"wait\", which never runs ahead of the clock");
+            message!("\"wait\" when {ON_CLOCK_BACKWARDS} is \"wait\", which never runs ahead of the clock");
         return Err(Error::invalid("on_exhausted", "\"borrow\"", &allowed));
     }
     let max_backwards_ms = max_backwards_ms.unwrap_or(on_clock_backwards.default_max_ms());
