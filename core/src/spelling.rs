@@ -1,7 +1,7 @@
 //! How messages write the names of options and arguments: each language has its own habit.
 
+use crate::atomic::statistics::{AtomicU8, Ordering::Relaxed};
 use core::fmt::{self, Write};
-use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 static SPELLING: AtomicU8 = AtomicU8::new(Spelling::Snake as u8);
 
