@@ -166,6 +166,9 @@ impl Fetches {
         let key = || MarkKey { source: Arc::clone(&self.source_name), tag: Arc::clone(&tag.name) };
         let (waits, work) = (tag.line.is_some(), tag.work.as_mut()?);
         let (after, step, advice) = (work.after, work.plan.step, settings.advice);
+        // A mark that the supply holds is for its guard alone: a store that was told it would raise a row that lost
+        // data, unseen, and other processes may have given its ids.
+        let told = if settings.marks == MarkStore::Held { 0 } else { after };
         let asks = match work.stage {
             FetchStage::Rests | FetchStage::Queues => return None,
             FetchStage::TakesUnused => {
@@ -189,17 +192,17 @@ impl Fetches {
                         let named = tags.iter().find(|(named, _)| **named == *tag.name);
                         let named = named.map(|(_, named)| NamedCounter { told: tag.is_told, ..*named });
                         let (directory, name) = (Arc::clone(directory), Arc::clone(&tag.name));
-                        let update = CounterUpdate::new(call, directory, name, step, after, named);
+                        let update = CounterUpdate::new(call, directory, name, step, told, named);
                         Call::UpdateCounter(Box::new(update))
                     }
                     Source::Callback { .. } | Source::Servers { .. } => {
-                        Call::Fetch(FetchCall { tag: Arc::clone(&tag.name), step, after, call })
+                        Call::Fetch(FetchCall { tag: Arc::clone(&tag.name), step, after: told, call })
                     }
                 },
                 (None, Some(servers)) => {
                     let exchange = work
                         .exchange
-                        .get_or_insert_with(|| servers.exchange(&tag.name, step, after, seed, now));
+                        .get_or_insert_with(|| servers.exchange(&tag.name, step, told, seed, now));
                     match servers.ask(exchange, call, &mut self.needs.agenda, now)? {
                         AskStep::Call(call) => call,
                         AskStep::Over(came) => {

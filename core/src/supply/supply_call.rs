@@ -37,7 +37,8 @@ pub struct FetchCall {
     /// How many ids are requested. The source may return more or fewer. 0 leaves it to the source; a callback of a
     /// user's never gets 0.
     pub step: i64,
-    /// Every id below was given before. A counter below it has lost data.
+    /// Every id below was given before. A counter below it has lost data. Where the supply holds the marks, it is 0, or
+    /// what the caller of a range asked for: the supply refuses what was given before by itself.
     pub after: i64,
     pub(super) call: CallId,
 }

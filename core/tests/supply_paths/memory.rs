@@ -54,6 +54,26 @@ fn where_the_supply_holds_the_marks_no_mark_is_read_or_written_and_none_is_forgo
 }
 
 #[test]
+fn a_store_that_lost_data_is_not_raised_by_the_mark_that_the_supply_holds() {
+    let mut host = Host::new(held());
+    let (tag, _) = host.tag("order");
+    host.next = 1_000;
+    let ticket = host.wait(tag, 10);
+    host.drive();
+    assert!(host.collect(ticket).is_ok());
+    host.next = 5;
+    let ticket = host.wait(tag, 20);
+    host.pass(Duration::from_secs(2));
+    let error = host.collect(ticket).unwrap_err();
+    assert!(error.starts_with("segment_regressed"), "{error}");
+    assert!(host.asked.iter().all(|(_, _, after)| *after == 0), "{:?}", host.asked);
+    // Only a client's own bound goes to the store.
+    host.supply.take_range(tag, 10, 40, Duration::from_secs(2), host.clocks());
+    host.drive();
+    assert_eq!(host.asked.last().unwrap().2, 40);
+}
+
+#[test]
 fn ranges_of_one_tag_run_beside_each_other_and_none_is_given_twice() {
     let mut host = Host::new(held());
     let (tag, _) = host.tag("order");
