@@ -97,15 +97,17 @@ impl<K: PartialEq> Calls<K> {
         self.most.saturating_sub(counted).min(self.limit.all.saturating_sub(self.running.len()))
     }
 
-    /// The time at which the next call may begin; `None` if that takes the end of one.
-    fn opens_ms(&self) -> Option<i64> {
+    /// Whether no more calls can run, however slow these are.
+    fn is_at_limit(&self) -> bool {
+        self.running.len() >= self.limit.all
+    }
+
+    /// The time at which the next call may begin, unless that takes the end of one.
+    fn opens_ms(&self) -> i64 {
         let running = self.running.len();
-        if running >= self.limit.all {
-            return None;
-        }
         // Begun one after the other, so that they are slow in this order.
         let slow = running.checked_sub(self.most).and_then(|counted| self.running.get(counted));
-        Some(slow.map_or(i64::MIN, |(_, since_ms)| since_ms + self.limit.slow_ms))
+        slow.map_or(i64::MIN, |(_, since_ms)| since_ms + self.limit.slow_ms)
     }
 
     /// The time at which the oldest call that counts is slow.
@@ -179,13 +181,15 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
     }
 
     /// For keys that wait in a queue of their own: the time at which the first of them may ask the source, and whether
-    /// it probes then. `None`: not before a call ends. Then [`CircuitBreaker::begun`] is called for the key.
+    /// it probes then. `None`: not before a call ends, whether the source is down or not. Then
+    /// [`CircuitBreaker::begun`] is called for the key.
     pub fn opens_ms(&self) -> Option<(i64, bool)> {
-        match (self.ready_ms(), &self.calls) {
-            (Some(ready_ms), _) => Some((ready_ms, true)),
-            (None, Some(calls)) => Some((calls.opens_ms()?, false)),
-            (None, None) => Some((i64::MIN, false)),
+        let calls = self.calls.as_ref();
+        if calls.is_some_and(Calls::is_at_limit) {
+            return None;
         }
+        let probes_ms = self.ready_ms().map(|ready_ms| (ready_ms, true));
+        Some(probes_ms.unwrap_or_else(|| (calls.map_or(i64::MIN, Calls::opens_ms), false)))
     }
 
     /// A key of another queue asks the source. `probes`: the gate said so.

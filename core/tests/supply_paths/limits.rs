@@ -52,6 +52,38 @@ fn a_source_that_hangs_has_four_calls_then_sixteen_and_all_callers_hear_of_it() 
 }
 
 #[test]
+fn no_more_than_sixteen_calls_hang_while_a_source_is_down() {
+    let mut host = Host::new(settings());
+    host.errors = vec![down(); 3];
+    for n in 0..100 {
+        let tag = host.tag(&format!("t{n}")).0;
+        let wish = Wish { count: 1, timeout: Duration::from_secs(600), ..Wish::default() };
+        host.supply.wait(tag, wish, host.clocks());
+    }
+    while host.asked.len() < 3 {
+        assert!(host.step());
+    }
+    assert!(host.supply.stats().is_down);
+    let mut calls = Vec::new();
+    for _ in 0..60 {
+        host.now += Duration::from_secs(1);
+        while let Some((id, call)) = host.supply.next_call(host.clocks()) {
+            match call {
+                Call::Fetch(_) => calls.push((id, call)),
+                call => host.carry_out(id, call),
+            }
+        }
+    }
+    assert_eq!((calls.len(), host.supply.stats().is_down), (16, true));
+    assert!(!host.supply.has_calls(host.clocks()));
+    assert!(host.supply.next_time().is_some_and(|at| at > host.now), "it is not polled in vain");
+    let (id, call) = calls.remove(0);
+    host.carry_out(id, call);
+    assert!(host.step(), "its mark");
+    assert!(!host.supply.stats().is_down && host.supply.has_calls(host.clocks()));
+}
+
+#[test]
 fn a_source_that_is_down_is_asked_five_times_a_second_and_serves_all_once_it_is_back() {
     let mut host = Host::new(settings());
     let tags: Vec<TagId> = (0..1_000).map(|n| host.tag(&format!("t{n}")).0).collect();
