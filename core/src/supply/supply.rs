@@ -147,8 +147,8 @@ impl Supply {
         self.fetches.ranges.leave(ticket, call, &mut self.fetches.needs.agenda);
     }
 
-    /// Ids that were taken from the buffer, or collected, and will not be issued. They are issued next. After a close
-    /// they are a gap.
+    /// Ids that were taken from the buffer, or collected, and will not be issued. They are issued after those in the
+    /// buffer. After a close they are a gap.
     pub fn put_back(&mut self, tag: TagId, runs: &[Run], clocks: Clocks) {
         self.fetches.needs.put_back(tag, runs, clocks.boot);
     }

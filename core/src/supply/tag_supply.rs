@@ -103,7 +103,9 @@ impl TagSupply {
         let at_hand = self.left();
         let Some(line) = self.line.as_mut().filter(|_| at_hand > 0) else { return };
         let (buffer, pending) = (&self.buffer, &mut self.pending);
-        let take = |most| pending.take(most).or_else(|| buffer.take_many(most).ok().map(|(run, _)| run));
+        // What is in the buffer was received before what is pending. A caller that found the buffer empty may begin to
+        // wait once it is filled: its next take must not go back behind what it gets now.
+        let take = |most| buffer.take_many(most).ok().map(|(run, _)| run).or_else(|| pending.take(most));
         line.serve(callers, at_hand, now, take, got);
         if line.waiting() == 0 {
             self.line = None;

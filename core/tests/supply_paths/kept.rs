@@ -3,7 +3,7 @@
 use super::{Host, settings};
 use leafid_core::format::unused::MachineStart;
 use leafid_core::supply::{Call, MarkStore, Notice, SupplySettings};
-use leafid_core::{Code, Error};
+use leafid_core::{Code, Error, Run};
 use std::time::Duration;
 
 pub(crate) fn settings_that_keep() -> SupplySettings {
@@ -106,4 +106,28 @@ fn a_write_that_ends_after_the_close_is_not_told() {
     assert_eq!(closed(&mut host).len(), 2);
     host.carry_out(id, call);
     assert!(closed(&mut host).is_empty(), "it is closed once");
+}
+
+#[test]
+fn who_found_the_buffer_empty_before_it_was_filled_gets_what_comes_first() {
+    let mut host = host(&["order"]);
+    let (tag, buffer) = host.tag("order");
+    let (run, _) = buffer.take_many(3).unwrap();
+    assert_eq!((run, buffer.take().unwrap().0), (Run { first: 2, stride: 1, count: 3 }, 5));
+    host.next = 100;
+    host.supply.wants_more(tag, host.clocks());
+    host.drive();
+    host.supply.put_back(tag, &[run], host.clocks());
+    host.supply.close(host.clocks());
+    host.drive();
+    let mut next = Host { files: host.files, ..Host::new(settings_that_keep()) };
+    let (tag, buffer) = next.tag("order");
+    next.supply.wants_more(tag, next.clocks());
+    next.drive();
+    assert_eq!(next.supply.tag_stats(tag).unwrap().left, 3 + 5 + 10, "more than two segments");
+    let ticket = next.wait(tag, 1);
+    let got = next.collect(ticket).unwrap();
+    assert_eq!((got[0], buffer.take().unwrap().0), (2, 3));
+    let ticket = next.wait(tag, 7);
+    assert_eq!(next.collect(ticket), Ok(vec![4, 6, 7, 8, 9, 10, 100]));
 }

@@ -11,8 +11,9 @@ mod paths;
 mod served;
 mod table;
 
-use leafid_core::call::FileAdvice;
-use leafid_core::call::{CallId, Clocks};
+use leafid_core::call::{CallId, Clocks, FileAdvice};
+use leafid_core::format::file_steps::{FileFacts, FileStep};
+use leafid_core::supply::mark_update::{MarkUpdate, MarkUpdated};
 use leafid_core::supply::memory_mark::MemoryMark;
 use leafid_core::supply::{
     Call, CallEnd, Collected, MarkStore, Notice, Prewarm, Source, Supply, SupplySettings, TagId, Ticket, Wish,
@@ -27,6 +28,8 @@ pub(crate) struct Host {
     pub(crate) supply: Supply,
     pub(crate) now: Duration,
     pub(crate) marks: BTreeMap<String, MemoryMark>,
+    /// The files of the marks, if they are in files.
+    pub(crate) files: Option<BTreeMap<String, Vec<u8>>>,
     /// The counter of the source, and the errors that it returns first.
     pub(crate) next: i64,
     pub(crate) errors: Vec<Error>,
@@ -55,6 +58,7 @@ pub(crate) fn settings() -> SupplySettings {
 impl Host {
     pub(crate) fn new(settings: SupplySettings) -> Host {
         Host {
+            files: (settings.marks == MarkStore::Files).then(BTreeMap::new),
             supply: Supply::new(settings, 1),
             now: Duration::from_secs(1_000),
             marks: BTreeMap::new(),
@@ -105,6 +109,12 @@ impl Host {
 
     pub(crate) fn end_of(&mut self, call: Call) -> CallEnd {
         match call {
+            Call::ReadMark(read) if self.files.is_some() => {
+                let name = read.key().file_name();
+                let found = self.files.as_ref().and_then(|files| files.get(&name));
+                read.end(found.map(|bytes| &bytes[..]), &name).into()
+            }
+            Call::UpdateMark(update) if self.files.is_some() => self.update_file(*update).into(),
             Call::ReadMark(read) => {
                 let mark = self.marks.get(&*read.key().tag);
                 read.end_in_memory(mark).into()
@@ -122,6 +132,22 @@ impl Host {
                 panic!("{call:?} is of another source")
             }
         }
+    }
+
+    fn update_file(&mut self, mut update: MarkUpdate) -> MarkUpdated {
+        let (name, now_ms) = (update.key().file_name(), self.clocks().wall_ms);
+        let files = self.files.as_mut().unwrap();
+        if !files.contains_key(&name) {
+            let Some(new) = update.initial().unwrap() else { return update.missing() };
+            files.insert(name.clone(), new.to_vec());
+        }
+        let file = files.get_mut(&name).unwrap();
+        while let FileStep::Write { offset, bytes, .. } =
+            update.step(file, FileFacts { id: (1, 2), changed_ms: now_ms, now_ms }, &name)
+        {
+            file[offset..offset + bytes.len()].copy_from_slice(&bytes[..]);
+        }
+        update.end()
     }
 
     /// Drives until there is no call and no notice.
