@@ -8,6 +8,7 @@ mod close;
 pub mod counter_update;
 mod fetch_texts;
 mod fetches;
+mod forgetting;
 pub mod mark_read;
 pub mod mark_update;
 pub mod memory_mark;

@@ -1,7 +1,8 @@
 //! The collection of ids that a source returns one by one. Several threads send requests concurrently.
 //!
 //! Construct: [`SingleIds::new`]. Poll: [`SingleIds::begin`], which begins a request. Events: [`SingleIds::fetch`],
-//! [`SingleIds::ended`], [`SingleIds::timer`]; each returns the next actions. Query: [`SingleIds::silent_since`].
+//! [`SingleIds::ended`], [`SingleIds::timer`]; each returns the next actions; [`SingleIds::forget`]. Query:
+//! [`SingleIds::silent_since`].
 //!
 //! A fetch of a tag is completed once, with the ids that came so far:
 //!
@@ -123,12 +124,19 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
         self.turns.is_ready()
     }
 
-    /// Whether anything is known of the tag: what came, what runs, or that it fails.
-    pub fn is_known<Q: Ord + ?Sized>(&self, tag: &Q) -> bool
-    where
-        T: Borrow<Q>,
-    {
-        self.collected.contains_key(tag)
+    /// Nobody asks for the tag any more: no more requests for it are begun. Returns false, and keeps the rest of what is
+    /// known of it, while one runs, or if ids came that no fetch was given; and without any effect while a fetch waits.
+    pub fn forget(&mut self, tag: &T) -> bool {
+        let collected = self.collected.get(tag);
+        if collected.is_some_and(|collected| collected.reply.is_some()) {
+            return false;
+        }
+        let has_ids = collected.is_some_and(|collected| !collected.segments.is_empty());
+        let is_gone = self.turns.forget(tag) && !has_ids;
+        if is_gone {
+            self.collected.remove(tag);
+        }
+        is_gone
     }
 
     /// A request has ended. Returns whether its worker continues with [`SingleIds::begin`].

@@ -1,6 +1,6 @@
 //! The order of requests to a source that returns one id at a time: the tag of the next request.
 //!
-//! Construct: [`Turns::new`]. Events: [`Turns::want`], [`Turns::ended`]. Poll: [`Turns::begin`]. Queries: all others.
+//! Construct: [`Turns::new`]. Events: [`Turns::want`], [`Turns::ended`], [`Turns::forget`]. Poll: [`Turns::begin`]. Queries: all others.
 //!
 //! Tags take turns. The next request is for a tag with the fewest running requests. Among several, it is for the one
 //! that was served longest ago. So a tag that starts waits for one free connection, however many others are busy, and
@@ -13,6 +13,8 @@
 //! | ready | `begin`, and as many requests of all tags run as may | the same |
 //! | as many of its requests run as may | `ended` | ready, if more are planned |
 //! | ready | `want` of 0 | nothing planned |
+//! | any, and none of its requests runs | `forget` | gone |
+//! | any, and one of its requests runs | `forget` | nothing planned |
 
 use alloc::collections::BTreeMap;
 
@@ -89,6 +91,19 @@ impl<T: Ord + Clone> Turns<T> {
     pub fn ended(&mut self, tag: &T) {
         self.under_way -= 1;
         self.change(tag, |line| line.under_way -= 1);
+    }
+
+    /// Nobody asks for the tag any more: nothing is planned for it, and its line goes. Returns false if that stays,
+    /// because one of its requests runs.
+    pub fn forget(&mut self, tag: &T) -> bool {
+        if self.lines.contains_key(tag) {
+            self.change(tag, |line| line.wanted = 0);
+        }
+        let is_resting = self.under_way(tag) == 0;
+        if is_resting {
+            self.lines.remove(tag);
+        }
+        is_resting
     }
 
     /// The number of planned requests for a tag.

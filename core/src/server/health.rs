@@ -1,7 +1,8 @@
 //! The health of a source's servers: which one is asked next, and which ones back off after a failure.
 //!
 //! Construct: [`ServersHealth::new`]. Poll: [`ServersHealth::choose`], which begins an attempt. Events, by which an attempt
-//! ends: [`ServersHealth::succeeded`], [`ServersHealth::failed`], [`ServersHealth::cancelled`]. Queries: all others.
+//! ends: [`ServersHealth::succeeded`], [`ServersHealth::failed`], [`ServersHealth::cancelled`]. Event:
+//! [`ServersHealth::forget`]. Queries: all others.
 //!
 //! A server is in one of these states for each tag, the worse one of its own and of the tag's at this server:
 //!
@@ -78,6 +79,11 @@ impl ServersHealth {
     /// The server returned no response or a wrong one. `seed` makes the back-off differ.
     pub fn failed(&mut self, attempt: Attempt, whose: &str, now_ms: i64, seed: u64, failure: ServerFailure) {
         self.servers[attempt.server].failed(whose, attempt, now_ms, seed, failure);
+    }
+
+    /// Nobody asks for this tag any more: its own back-off is dropped, and that of the servers stays.
+    pub fn forget(&mut self, whose: &str) {
+        self.servers.iter_mut().for_each(|server| drop(server.of_tags.remove(whose)));
     }
 
     /// Whether the server may be asked.

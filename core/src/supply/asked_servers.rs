@@ -101,6 +101,11 @@ impl AskedServers {
         self.health.denies(tag)
     }
 
+    /// Nobody asks for this tag any more.
+    pub(super) fn forget(&mut self, tag: &str) {
+        self.health.forget(tag);
+    }
+
     /// The URL and the last error of each server.
     pub(super) fn last_errors(&self) -> impl Iterator<Item = (&str, Option<&Error>)> {
         self.servers.servers.iter().map(|server| server.url.as_str()).zip(self.health.last_errors())

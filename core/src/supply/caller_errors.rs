@@ -1,6 +1,6 @@
 //! The error of a caller that got no ids, from what is known of its tag and of the source by then.
 
-use super::fetch_texts::{LateCall, closed, would_block};
+use super::fetch_texts::{LateCall, gone, would_block};
 use super::fetches::Fetches;
 use super::tickets::{Caller, Outcome};
 use crate::Error;
@@ -8,12 +8,15 @@ use crate::Error;
 /// The error of a caller that ended in this way.
 pub(super) fn error_of(fetches: &Fetches, caller: &Caller, outcome: Outcome) -> Error {
     let needs = &fetches.needs;
-    let Some(tag) = needs.tags.get(&caller.tag) else { return closed() };
-    let at = match outcome {
-        Outcome::Failed(error) => return error,
-        Outcome::WouldBlock => return would_block(&tag.name, needs.settings.source.is_deferred()),
-        Outcome::Late(at) => at,
-        Outcome::Given | Outcome::Range(_) => return closed(),
+    let tag = needs.tags.get(&caller.tag).ok_or_else(|| gone(needs.is_closed));
+    let (tag, at) = match (tag, outcome) {
+        // Its own error, whatever has become of its tag.
+        (_, Outcome::Failed(error)) | (Err(error), _) => return error,
+        (Ok(tag), Outcome::WouldBlock) => {
+            return would_block(&tag.name, needs.settings.source.is_deferred());
+        }
+        (Ok(tag), Outcome::Late(at)) => (tag, at),
+        (Ok(_), Outcome::Given | Outcome::Range(_)) => return gone(needs.is_closed),
     };
     let breaker = &needs.breaker;
     let down = || {

@@ -11,6 +11,25 @@ pub(super) fn closed() -> Error {
     Error::new(Code::Closed, "the segments were closed; open them again")
 }
 
+/// The tag is not there: the supply is closed, or it was forgotten.
+pub(super) fn gone(is_closed: bool) -> Error {
+    match is_closed {
+        true => closed(),
+        false => Error::new(Code::Closed, "the tag was forgotten meanwhile; get it again"),
+    }
+}
+
+/// The source answered that it does not know the tag.
+pub(super) fn unknown(tag: &str) -> Error {
+    let message = format!("the source knows no tag {tag:?}; make it there, or correct the name");
+    Error::new(Code::UnknownTag, message)
+}
+
+/// The end of a call is none of its kind.
+pub(super) fn mixed_up() -> Error {
+    Error::new(Code::Internal, "a call ended as another one; report this")
+}
+
 /// For event loops: the error of a thread that may not wait.
 pub(super) fn would_block(tag: &str, is_deferred: bool) -> Error {
     let why = match is_deferred {

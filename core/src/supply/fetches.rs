@@ -3,7 +3,8 @@
 use super::agenda::{MOST_TIMERS, Timer, Urgency};
 use super::asked_servers::{AskStep, AskedServers};
 use super::counter_update::{CounterUpdate, NamedCounter};
-use super::fetch_texts::{closed, log_once};
+use super::fetch_texts::{closed, log_once, mixed_up, unknown};
+use super::forgetting::leave_if_unused;
 use super::mark_read::{MarkKey, MarkRead};
 use super::mark_update::{MarkOutcome, MarkUpdate};
 use super::memory_mark::Accepted;
@@ -140,6 +141,7 @@ impl Fetches {
         let short = tag.wants_fetch(stock);
         let Some(plan) = tag.fetch.begin(short, settings.source_step(), ms(now)) else {
             self.ended += 1;
+            self.leave_if_unused(id);
             return false;
         };
         let looks = settings.keeps_for().is_some() && !tag.has_looked;
@@ -234,6 +236,7 @@ impl Fetches {
             AskStep::Over(came) => {
                 let came = singles.request_ended(id, came, &mut self.needs.agenda, now);
                 self.gathered(came, now);
+                self.leave_if_unused(id);
                 None
             }
         }
@@ -258,9 +261,10 @@ impl Fetches {
         self.gathered(came, now);
     }
 
-    /// Whether requests for the tag run, or something came for it.
-    pub(super) fn is_busy(&self, id: TagId) -> bool {
-        self.singles.as_ref().is_some_and(|singles| singles.is_known(id))
+    /// Nothing stays of a tag that nobody uses any more, as soon as nothing is done for it.
+    pub(super) fn leave_if_unused(&mut self, id: TagId) {
+        let (singles, servers) = (self.singles.as_mut(), self.servers.as_mut());
+        self.ended += usize::from(leave_if_unused(&mut self.needs, singles, servers, id));
     }
 
     /// A call has ended. An end of a call that has ended before, or of another call, has no effect.
@@ -275,11 +279,12 @@ impl Fetches {
             return;
         }
         if let (Some(singles), Some(servers)) = (&mut self.singles, &mut self.servers)
-            && singles.contains(call)
+            && let Some(id) = singles.tag_of(call)
         {
             if let SupplyEnd::Http(end) = end.0 {
                 let came = singles.call_ended(servers, call, Some(*end), &mut self.needs.agenda, now);
                 self.gathered(came, now);
+                self.leave_if_unused(id);
             }
             return;
         }
@@ -342,10 +347,13 @@ impl Fetches {
     /// The end of a call was not reported in time.
     fn overdue(&mut self, call: CallId, now: Duration) {
         let Some(servers) = &mut self.servers else { return };
-        if let Some(singles) = self.singles.as_mut().filter(|singles| singles.contains(call)) {
+        if let Some(singles) = &mut self.singles
+            && let Some(id) = singles.tag_of(call)
+        {
             let came = singles.call_ended(servers, call, None, &mut self.needs.agenda, now);
             self.needs.agenda.tell(Notice::Abandon(call));
-            return self.gathered(came, now);
+            self.gathered(came, now);
+            return self.leave_if_unused(id);
         }
         let Some(id) = self.calls.remove(&call) else { return };
         self.needs.agenda.tell(Notice::Abandon(call));
@@ -369,12 +377,11 @@ impl Fetches {
     /// The source answered.
     fn came(&mut self, id: TagId, call: CallId, answer: Result<Option<Fetched>>, now: Duration) {
         let Some(tag) = self.needs.tags.get_mut(&id) else { return };
-        let name = &tag.name;
         match answer {
             Ok(Some(Fetched { segment, step })) => self.mark(id, Vec::from([segment]), step, now),
             Ok(None) => {
-                let message = format!("the source knows no tag {name:?}; make it there, or correct the name");
-                self.ended(id, Err(Error::new(Code::UnknownTag, message)), now);
+                let error = unknown(&tag.name);
+                self.ended(id, Err(error), now);
             }
             Err(error) => {
                 tag.failed_by = Some(call);
@@ -406,6 +413,7 @@ impl Fetches {
         self.needs.breaker.cancelled(&id, work.probes, ms(now));
         self.ended += 1;
         self.needs.settle(id, now);
+        self.leave_if_unused(id);
     }
 
     /// A fetch has ended.
@@ -457,6 +465,7 @@ impl Fetches {
         }
         self.ended += 1;
         self.needs.settle(id, now);
+        self.leave_if_unused(id);
     }
 
     fn log_all(&mut self, notes: Vec<(Level, String)>) {
@@ -486,8 +495,4 @@ impl Fetches {
         let singles = self.singles.as_ref().map(Singles::deciding);
         (&self.servers, singles, self.ranges.deciding(), self.calls.len())
     }
-}
-
-fn mixed_up() -> Error {
-    Error::new(Code::Internal, "a call ended as another one; report this")
 }

@@ -1,7 +1,7 @@
 //! What is wanted of the tags: their callers, how these are served, and when a tag wants to be fetched.
 
 use super::agenda::{Agenda, QueuePlace, Timer, Urgency};
-use super::fetch_texts::closed;
+use super::fetch_texts::{closed, gone};
 use super::settings::{SupplySettings, TagId};
 use super::tag_supply::TagSupply;
 use super::tickets::{Caller, Outcome, Ticket, Tickets, Wish};
@@ -53,6 +53,7 @@ impl Needs {
             return Err(closed());
         }
         if let Some(id) = self.names.get(name) {
+            self.tags.get_mut(id).into_iter().for_each(|tag| tag.is_unused = false);
             return Ok(*id);
         }
         check_tag(name)?;
@@ -65,17 +66,14 @@ impl Needs {
         Ok(id)
     }
 
-    /// Removes a tag that nothing is done for, if it never had ids, or if its mark stays here.
+    /// Removes a tag. If the supply holds its mark, that stays.
     pub(super) fn forget(&mut self, id: TagId) {
-        let Some(tag) = self.tags.get(&id).filter(|tag| tag.is_idle()) else { return };
-        let mark = tag.guard.as_ref().map(|guard| guard.mark());
-        if tag.received > 0 && mark.is_none() {
-            return;
-        }
         let Some(mut tag) = self.tags.remove(&id) else { return };
         tag.seal();
         tag.due.into_iter().for_each(|due| self.agenda.unset(due, Timer::Tag(id)));
+        tag.place.into_iter().for_each(|place| self.agenda.leave(id, place));
         self.names.remove(&tag.name);
+        let mark = tag.guard.as_ref().map(|guard| guard.mark());
         mark.filter(|mark| *mark > 0)
             .into_iter()
             .for_each(|mark| _ = self.held.insert(tag.name.clone(), mark));
@@ -86,9 +84,10 @@ impl Needs {
         let ticket = Ticket(self.agenda.number());
         let blocks = wish.blocks_at_most.is_some() && self.settings.source.is_deferred();
         let mut caller = Caller::new(id, wish, now);
+        self.tags.get_mut(&id).into_iter().for_each(|tag| tag.tickets += 1);
         let open = self.tags.get_mut(&id).filter(|_| !self.is_closed);
         caller.outcome = match &open {
-            None => Some(Outcome::Failed(closed())),
+            None => Some(Outcome::Failed(gone(self.is_closed))),
             Some(_) => (caller.left == 0).then_some(Outcome::Given),
         };
         let Some(tag) = open.filter(|_| caller.left > 0) else {
@@ -130,10 +129,10 @@ impl Needs {
         let ticket = Ticket(self.agenda.number());
         let mut caller = Caller::new(id, Wish { timeout, ..Wish::default() }, now);
         (caller.is_range, caller.is_quiet, caller.waits_since) = (true, false, Some(now));
+        self.tags.get_mut(&id).into_iter().for_each(|tag| tag.tickets += 1);
         let is_open = !self.is_closed && self.tags.contains_key(&id);
-        caller.outcome = refused.or_else(|| (!is_open).then(closed)).map(Outcome::Failed);
+        caller.outcome = refused.or_else(|| (!is_open).then(|| gone(self.is_closed))).map(Outcome::Failed);
         if caller.outcome.is_none() {
-            self.tags.get_mut(&id).into_iter().for_each(|tag| tag.ranges += 1);
             caller.due = Some(caller.deadline);
             self.agenda.set(caller.deadline, Timer::Caller(ticket));
         }
@@ -148,22 +147,27 @@ impl Needs {
             Ok(range) => {
                 let Some(caller) = self.callers.waiting(ticket) else { return };
                 caller.outcome = Some(Outcome::Range(range));
-                self.tags.get_mut(&caller.tag).into_iter().for_each(|tag| tag.ranges -= 1);
                 caller.due.take().into_iter().for_each(|due| self.agenda.unset(due, Timer::Caller(ticket)));
                 self.agenda.wake(ticket);
             }
         }
     }
 
-    /// Gives up a caller, or what it got. Returns the call that was made for it alone.
-    pub(super) fn cancel(&mut self, ticket: Ticket, now: Duration) -> Option<CallId> {
-        let id = self.callers.get(ticket)?.tag;
+    /// Gives up a caller, or what it got.
+    pub(super) fn cancel(&mut self, ticket: Ticket, now: Duration) -> Option<Box<Caller>> {
         self.fail(ticket, Outcome::WouldBlock, now);
-        let caller = self.callers.remove(ticket)?;
+        let caller = self.remove(ticket)?;
         if !caller.is_range {
-            self.put_back(id, &caller.runs, now);
+            self.put_back(caller.tag, &caller.runs, now);
         }
-        caller.call
+        Some(caller)
+    }
+
+    /// Takes a ticket out, which is collected or cancelled.
+    pub(super) fn remove(&mut self, ticket: Ticket) -> Option<Box<Caller>> {
+        let caller = self.callers.remove(ticket)?;
+        self.tags.get_mut(&caller.tag).into_iter().for_each(|tag| tag.tickets -= 1);
+        Some(caller)
     }
 
     pub(super) fn put_back(&mut self, id: TagId, runs: &[Run], now: Duration) {
@@ -184,9 +188,8 @@ impl Needs {
         due.into_iter().for_each(|due| self.agenda.unset(due, Timer::Caller(ticket)));
         if let Some(tag) = self.tags.get_mut(&id) {
             tag.put_back(&runs);
-            match is_range {
-                true => tag.ranges -= 1,
-                false => tag.leave(left, &self.callers),
+            if !is_range {
+                tag.leave(left, &self.callers);
             }
             since.into_iter().for_each(|since| tag.counts().wait_times.add(now.saturating_sub(since)));
         }
@@ -274,8 +277,9 @@ impl Needs {
             return;
         }
         // A name that no source may know is asked for by its callers alone, where names come from anybody.
-        let is_unseen = !waits && tag.guard.as_ref().is_some_and(|guard| guard.mark() == 0);
-        if is_unseen || tag.wants_fetch(stock).is_none() {
+        let is_unseen = tag.guard.as_ref().is_some_and(|guard| guard.mark() == 0);
+        let is_for_nobody = !waits && (is_unseen || tag.goes());
+        if is_for_nobody || tag.wants_fetch(stock).is_none() {
             return;
         }
         let urgent = waits || tag.is_low(stock);

@@ -1,13 +1,13 @@
 //! Ranges that go past the buffer: a server takes them for its clients, several of one tag at a time.
 
 use super::agenda::Agenda;
+use super::fetch_texts::unknown;
 use super::needs::Needs;
 use super::supply_call::{Call, FetchCall, Notice};
 use super::tickets::Ticket;
 use crate::call::CallId;
-use crate::{Code, Error, Fetched, Result};
+use crate::{Error, Fetched, Result};
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::format;
 use alloc::sync::Arc;
 use core::time::Duration;
 
@@ -59,12 +59,8 @@ impl Ranges {
         let Some((ticket, mark)) = self.calls.remove(&call) else { return };
         let Some(id) = needs.callers.waiting(ticket).map(|caller| caller.tag) else { return };
         let Some(tag) = needs.tags.get_mut(&id) else { return };
-        let unknown = || {
-            let name = &tag.name;
-            let message = format!("the source knows no tag {name:?}; make it there, or correct the name");
-            Error::new(Code::UnknownTag, message)
-        };
-        let range = answer.and_then(|fetched| fetched.ok_or_else(unknown)).and_then(|fetched| {
+        let known = answer.and_then(|fetched| fetched.ok_or_else(|| unknown(&tag.name)));
+        let range = known.and_then(|fetched| {
             if let Some(guard) = &mut tag.guard {
                 let wrong = |error: Error| error.context(format_args!("tag {:?}", tag.name));
                 guard.offer(fetched.segment, mark).map_err(wrong)?;

@@ -76,8 +76,9 @@ impl Singles {
         self.calls.insert(call, (tag, exchange));
     }
 
-    pub(super) fn contains(&self, call: CallId) -> bool {
-        self.calls.contains_key(&call)
+    /// The tag for which a request is under way.
+    pub(super) fn tag_of(&self, call: CallId) -> Option<TagId> {
+        self.calls.get(&call).map(|(tag, _)| *tag)
     }
 
     /// A request has ended. `end`: how; `None` if that was not reported in time.
@@ -126,9 +127,9 @@ impl Singles {
         self.ids.silent_since(&tag)
     }
 
-    /// Whether requests for the tag run, or something came for it.
-    pub(super) fn is_known(&self, tag: TagId) -> bool {
-        self.ids.is_known(&tag)
+    /// Nobody asks for the tag any more. Returns false while requests for it run, or ids that came are not given yet.
+    pub(super) fn forget(&mut self, tag: TagId) -> bool {
+        self.ids.forget(&tag)
     }
 
     /// Gives up all requests; returns their numbers.

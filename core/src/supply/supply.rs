@@ -14,13 +14,15 @@
 //! | `Rests` | ids are wanted, and its back-off is over | `Queues` |
 //! | `Queues` | its turn comes: the source is up, or probed, and has room | `TakesUnused`, the first time, if they are kept; else `ReadsMark`; `Asks` where the supply holds the marks |
 //! | `Queues` | its turn comes, and no ids are wanted any more | `Rests` |
+//! | `Queues` | it is forgotten, and its last ticket is collected or cancelled | `Rests`, and the tag is gone |
 //! | `TakesUnused` | unused ids of an earlier process are gone from the file | `Rests`: they are issued |
 //! | `TakesUnused` | there are none | `ReadsMark` |
 //! | `ReadsMark` | which ids were given before is known | `Asks` |
 //! | `Asks` | the source gave segments | `Marks` |
 //! | `Marks` | the mark above them is durable | `Rests`: only now are their ids issued |
 //!
-//! Segments go to the callers that wait, and then to the buffer. Closed, all ends of calls are without effect but those
+//! A forgotten tag goes from `Rests` as soon as no ticket of it is left. Segments go to the callers that wait, and then
+//! to the buffer. Closed, all ends of calls are without effect but those
 //! of the writes that store unused ids.
 
 use super::caller_errors::error_of;
@@ -114,8 +116,7 @@ impl Supply {
 
     /// How a ticket ended. Once it has, it is collected, and gone.
     pub fn collect(&mut self, ticket: Ticket) -> Collected {
-        let callers = &mut self.fetches.needs.callers;
-        match callers.get(ticket) {
+        match self.fetches.needs.callers.get(ticket) {
             None => {
                 let error =
                     Error::new(Code::Internal, "this call was collected or cancelled before; report this");
@@ -124,8 +125,9 @@ impl Supply {
             Some(caller) if caller.outcome.is_none() => return Collected::Waits,
             Some(_) => {}
         }
-        let Some(mut caller) = callers.remove(ticket) else { return Collected::Waits };
-        match caller.outcome.take() {
+        let Some(mut caller) = self.fetches.needs.remove(ticket) else { return Collected::Waits };
+        let tag = caller.tag;
+        let collected = match caller.outcome.take() {
             None => Collected::Waits,
             Some(Outcome::Given) => Collected::Ids(caller.runs),
             Some(Outcome::Range(fetched)) => Collected::Range(fetched),
@@ -137,14 +139,17 @@ impl Supply {
                     .filter(|_| !matches!(outcome, Outcome::WouldBlock) && !self.fetches.needs.is_closed);
                 Collected::Failed { error: error_of(&self.fetches, &caller, outcome), by }
             }
-        }
+        };
+        self.fetches.leave_if_unused(tag);
+        collected
     }
 
     /// A caller has gone: its future was dropped, its signal aborted, its wait interrupted. Its ids are put back, also
     /// those of a ticket that was not collected.
     pub fn cancel(&mut self, ticket: Ticket, clocks: Clocks) {
-        let call = self.fetches.needs.cancel(ticket, clocks.boot);
-        self.fetches.ranges.leave(ticket, call, &mut self.fetches.needs.agenda);
+        let Some(caller) = self.fetches.needs.cancel(ticket, clocks.boot) else { return };
+        self.fetches.ranges.leave(ticket, caller.call, &mut self.fetches.needs.agenda);
+        self.fetches.leave_if_unused(caller.tag);
     }
 
     /// Ids that were taken from the buffer, or collected, and will not be issued. They are issued after those in the
@@ -153,13 +158,13 @@ impl Supply {
         self.fetches.needs.put_back(tag, runs, clocks.boot);
     }
 
-    /// Nobody uses a tag any more. If it never had ids, nothing of it stays: names that the source does not know fill no
-    /// memory. If the supply holds the marks, the mark stays, and its ids are a gap. Otherwise, and while something is
-    /// done for it, it has no effect.
+    /// Nobody uses a tag any more, until [`Supply::tag`] asks for its name again. If it never had ids, nothing of it
+    /// stays: names that the source does not know fill no memory. If the supply holds the marks, the mark stays, and its
+    /// ids are a gap. It goes at once, or as soon as its fetch has ended and its last ticket is collected or cancelled.
+    /// It has no effect on other tags.
     pub fn forget(&mut self, tag: TagId) {
-        if !self.fetches.is_busy(tag) {
-            self.fetches.needs.forget(tag);
-        }
+        self.fetches.needs.tags.get_mut(&tag).into_iter().for_each(|tag| tag.is_unused = true);
+        self.fetches.leave_if_unused(tag);
     }
 
     /// Ends all callers with `closed`, and all buffers. Unused ids are stored, if they are kept. [`Notice::Closed`] comes

@@ -42,8 +42,10 @@ pub(super) struct TagSupply {
     pub(super) waits: u64,
     /// The number of ids that were received.
     pub(super) received: u64,
-    /// The number of callers that wait for ranges past the buffer.
-    pub(super) ranges: u32,
+    /// The number of its tickets that were neither collected nor cancelled.
+    pub(super) tickets: u32,
+    /// Nobody uses it any more.
+    pub(super) is_unused: bool,
     /// What was given before, where the supply itself holds the marks.
     pub(super) guard: Option<Box<Guard>>,
     /// The call to the source that failed last.
@@ -72,7 +74,8 @@ impl TagSupply {
             is_told: false,
             waits: 0,
             received: 0,
-            ranges: 0,
+            tickets: 0,
+            is_unused: false,
             guard: is_held.then(|| Box::new(guard())),
             failed_by: None,
             counts: None,
@@ -156,9 +159,14 @@ impl TagSupply {
         }
     }
 
-    /// Whether nothing is done for it, and nobody waits.
-    pub(super) fn is_idle(&self) -> bool {
-        self.work.is_none() && self.place.is_none() && self.waiting() == 0 && self.ranges == 0
+    /// Whether it goes once nothing is done for it: nobody uses it, and it never had ids, or its mark stays.
+    pub(super) fn goes(&self) -> bool {
+        self.is_unused && (self.received == 0 || self.guard.is_some())
+    }
+
+    /// Whether a fetch of it runs, or a caller has not heard yet how its wait ended.
+    pub(super) fn is_busy(&self) -> bool {
+        self.work.is_some() || self.tickets > 0
     }
 
     /// What its fetch does.
@@ -227,9 +235,10 @@ impl TagSupply {
         let work = self.work.as_ref().map(|work| work.deciding());
         let line = self.line.as_ref().map(|line| (line.waiting(), line.need()));
         let urgency = self.place.map(|(urgency, _)| urgency);
+        let flags = (self.has_looked, self.is_told, self.is_unused);
         (
             (self.buffer.state(&self.filler), self.fetch.uncounted(), self.pending.clone()),
-            (line, work, urgency, self.due, (self.has_looked, self.is_told), self.guard.clone()),
+            (line, work, urgency, self.due, flags, self.guard.clone()),
         )
     }
 }

@@ -320,10 +320,10 @@ impl World {
             || process.had.iter().any(|(of, _)| of == tag);
         if let Some(id) = process.tags.get(tag).filter(|_| !is_used) {
             process.supply.forget(*id);
-            if process.supply.buffer(*id).is_none() {
-                process.tags.remove(tag);
-                self.saw("forgotten");
-            }
+            // It may go later, once its fetch ends. Who uses it again asks for it again.
+            let is_gone = process.supply.buffer(*id).is_none();
+            process.tags.remove(tag);
+            self.saw(if is_gone { "forgotten" } else { "to be forgotten" });
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod callers;
 mod counted;
+mod forgotten;
 mod kept;
 mod limits;
 mod measures;

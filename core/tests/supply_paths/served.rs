@@ -26,7 +26,7 @@ fn range() -> Host {
     Host::new(of(Dialect::Range { ordered: true }, IdOrder::Ascending))
 }
 
-fn leaf() -> Host {
+pub(crate) fn leaf() -> Host {
     let mode = LeafMode::Segment { block_size: 1 };
     let settings = of(Dialect::Leaf(mode), IdOrder::Ranges);
     Host::new(SupplySettings { step: Some(10), adaptive: false, ..settings })
@@ -42,7 +42,7 @@ fn request(host: &mut Host) -> Option<(CallId, HttpCall)> {
     }
 }
 
-fn answer(host: &mut Host, (id, mut call): (CallId, HttpCall), random: u128, body: &str) {
+pub(crate) fn answer(host: &mut Host, (id, mut call): (CallId, HttpCall), random: u128, body: &str) {
     call.request(random);
     let body = body.replace("NONCE", &format!("{random:032x}"));
     let (end, _) = call.end(&Response::new("http://a", 200, body.as_bytes(), "servers"));
