@@ -1,7 +1,7 @@
 //! The marks of tags as a host reads and changes them: what a source gave before is durable before any id is used.
 
 use crate::common::mark_file::{
-    ID, MarkFile, NOW_MS, PATH, accept, accept_of, closed, keep, key, segment, start, take,
+    self, ID, MarkFile, NOW_MS, PATH, accept, accept_of, closed, keep, key, segment, start, take,
 };
 use leafid_core::call::{FileAction, FileAdvice, IoFailure, Level, SharedFailure};
 use leafid_core::format::file_steps::FileFacts;
@@ -172,15 +172,23 @@ fn of_ids_in_no_order_the_process_remembers_more() {
 #[test]
 fn without_a_store_the_process_remembers() {
     let mut memory = MemoryMark::new(IdOrder::Ascending);
-    let read = || MarkRead::new(ID, key(), FileAdvice::StateDir);
+    let read = || MarkRead::in_memory(ID, key());
+    let accept = |after, start, end| {
+        MarkUpdate::accept_in_memory(ID, key(), IdOrder::Ascending, after, vec![segment(start, end)])
+    };
     assert_eq!(read().end_in_memory(None).into_result(), Ok(0));
     accept(0, 1, 1_001).end_in_memory(&mut memory).into_segments().unwrap();
     assert_eq!(read().end_in_memory(Some(&memory)).into_result(), Ok(1_001));
     let error = accept(1_001, 1_000, 2_000).end_in_memory(&mut memory).into_segments().unwrap_err();
     assert_eq!(error.code(), Code::SegmentRegressed);
-    for update in [keep(&[segment(500, 501)]), take()] {
-        assert_eq!(update.end_in_memory(&mut memory).into_segments(), Ok((vec![], None)));
+    for update in [keep(&[segment(500, 501)]), take(), mark_file::accept(0, 5_000, 5_001)] {
+        let error = update.end_in_memory(&mut memory).into_segments().unwrap_err();
+        assert_eq!((error.code(), memory.mark()), (Code::Internal, 1_001), "it is of a file");
     }
+    let failed = accept(0, 5_000, 5_001).failed(PATH, &SharedFailure::Locked).into_segments();
+    let in_file = MarkFile::new().segments(accept(0, 5_000, 5_001));
+    assert_eq!([failed.unwrap_err().code(), in_file.unwrap_err().code()], [Code::Internal; 2]);
+    assert_eq!(read().failed(PATH, &SharedFailure::Locked).into_result().unwrap_err().code(), Code::Internal);
 }
 
 fn accept_of_key(key: &MarkKey) -> MarkUpdate {

@@ -170,6 +170,7 @@ impl Fetches {
         let (after, step, advice) = (work.after, work.plan.step, settings.advice);
         // A mark that the supply holds is for its guard alone: a store that was told it would raise a row that lost
         // data, unseen, and other processes may have given its ids.
+        let in_file = (settings.marks == MarkStore::Files).then_some(advice);
         let told = if settings.marks == MarkStore::Held { 0 } else { after };
         let asks = match work.stage {
             FetchStage::Rests | FetchStage::Queues => return None,
@@ -177,11 +178,12 @@ impl Fetches {
                 let start = settings.keeps_for()?.clone();
                 Call::UpdateMark(Box::new(MarkUpdate::take_unused(call, key(), advice, start)))
             }
-            FetchStage::ReadsMark => Call::ReadMark(MarkRead::new(call, key(), advice)),
+            FetchStage::ReadsMark => Call::ReadMark(MarkRead::of(call, key(), in_file)),
             FetchStage::Marks => {
                 let segments = take(&mut work.segments);
                 let order = settings.order;
-                Call::UpdateMark(Box::new(MarkUpdate::accept(call, key(), advice, order, after, segments)))
+                let update = MarkUpdate::accept_in(call, key(), in_file, order, after, segments);
+                Call::UpdateMark(Box::new(update))
             }
             FetchStage::Asks => match (&mut self.singles, &mut self.servers) {
                 (Some(singles), _) => {

@@ -5,8 +5,9 @@ use crate::format::file_names::{checksum, file_name};
 use crate::format::mark::Mark;
 use crate::format::shared;
 use crate::format::unused::DAY_MS;
+use crate::quoted::Quoted;
 use crate::supply::memory_mark::MemoryMark;
-use crate::{Error, Result};
+use crate::{Code, Error, Result};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -46,7 +47,8 @@ fn prefix_of(source: &str) -> String {
 pub struct MarkRead {
     call: CallId,
     key: MarkKey,
-    advice: FileAdvice,
+    /// What a user can do about the file; `None` if the mark is in memory.
+    advice: Option<FileAdvice>,
 }
 
 /// How the reading of a mark ended. Only a [`MarkRead`] makes one.
@@ -64,8 +66,17 @@ impl MarkFound {
 }
 
 impl MarkRead {
-    /// A reading of this mark.
+    /// A reading of this mark in its file.
     pub fn new(call: CallId, key: MarkKey, advice: FileAdvice) -> MarkRead {
+        MarkRead::of(call, key, Some(advice))
+    }
+
+    /// A reading of this mark in memory.
+    pub fn in_memory(call: CallId, key: MarkKey) -> MarkRead {
+        MarkRead::of(call, key, None)
+    }
+
+    pub(super) fn of(call: CallId, key: MarkKey, advice: Option<FileAdvice>) -> MarkRead {
         MarkRead { call, key, advice }
     }
 
@@ -76,6 +87,9 @@ impl MarkRead {
 
     /// The bytes of the file; `None` if there is none.
     pub fn end(self, found: Option<&[u8]>, path: impl Display) -> MarkFound {
+        if self.advice.is_none() {
+            return self.misplaced();
+        }
         let read = |bytes: &[u8]| {
             let (found, ..) = shared::read::<Mark>(&path, bytes)?;
             found.content.check_whose(&self.key.source, &self.key.tag, &path)?;
@@ -87,12 +101,23 @@ impl MarkRead {
 
     /// The mark in memory; `None` if there is none.
     pub fn end_in_memory(self, found: Option<&MemoryMark>) -> MarkFound {
-        MarkFound { call: self.call, result: Ok(found.map_or(0, MemoryMark::mark)) }
+        match self.advice {
+            None => MarkFound { call: self.call, result: Ok(found.map_or(0, MemoryMark::mark)) },
+            Some(_) => self.misplaced(),
+        }
     }
 
     /// The file could not be read.
     pub fn failed(self, path: impl Display, failure: &SharedFailure) -> MarkFound {
-        let error = failure.error(path, self.advice);
+        match self.advice {
+            Some(advice) => self.refused(failure.error(path, advice)),
+            None => self.misplaced(),
+        }
+    }
+
+    /// It was read where it is not: another store may not know the last ids.
+    fn misplaced(self) -> MarkFound {
+        let error = misplaced(&self.key.tag);
         self.refused(error)
     }
 
@@ -100,6 +125,12 @@ impl MarkRead {
     pub fn refused(self, error: Error) -> MarkFound {
         MarkFound { call: self.call, result: Err(error) }
     }
+}
+
+/// The end of a call for the mark of this tag came from a store where that mark is not.
+pub(super) fn misplaced(tag: &str) -> Error {
+    let message = format!("the mark of tag {} was used in another store; report this", Quoted(tag));
+    Error::new(Code::Internal, message)
 }
 
 /// The tags of a source to list that were used within a day.

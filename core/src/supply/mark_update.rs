@@ -13,6 +13,8 @@
 //! | writes | `step`: the write is not in the file | decided: `internal` |
 //! | writes | `step`: unused ids, and the kernel's time of the write is another | writes again |
 //! | writes | `step` | decided |
+//! | asked | `step`, of an update in memory; `end_in_memory`, of an update of a file | decided, an end: `internal` |
+//! | asked | `end_in_memory` | an end |
 //! | asked | `missing` | an end: no ids are stored, and none were |
 //! | decided | `end` | an end |
 //! | asked, writes | `end` | an end: `internal` |
@@ -25,7 +27,7 @@ use crate::format::shared::{self, Found};
 use crate::format::two_slots::{self, FILE_BYTES};
 use crate::format::unused::{MachineStart, UnusedSegments};
 use crate::quoted::Quoted;
-use crate::supply::mark_read::MarkKey;
+use crate::supply::mark_read::{MarkKey, misplaced};
 use crate::supply::memory_mark::{Accepted, MemoryMark};
 use crate::{Code, Error, IdOrder, Result, Segment};
 use alloc::boxed::Box;
@@ -39,7 +41,8 @@ use core::fmt::Display;
 pub struct MarkUpdate {
     call: CallId,
     key: MarkKey,
-    advice: FileAdvice,
+    /// What a user can do about the file; `None` if the mark is in memory.
+    advice: Option<FileAdvice>,
     change: MarkChange,
     state: UpdateState,
     notes: Vec<(Level, String)>,
@@ -105,11 +108,11 @@ impl MarkUpdated {
 }
 
 impl MarkUpdate {
-    fn new(call: CallId, key: MarkKey, advice: FileAdvice, change: MarkChange) -> MarkUpdate {
+    fn new(call: CallId, key: MarkKey, advice: Option<FileAdvice>, change: MarkChange) -> MarkUpdate {
         MarkUpdate { call, key, advice, change, state: UpdateState::AskStep, notes: Vec::new() }
     }
 
-    /// Stores segments that the source returned for `after`. No id of them may be used before the end.
+    /// Stores segments that the source returned for `after` in a file. No id of them may be used before the end.
     pub fn accept(
         call: CallId,
         key: MarkKey,
@@ -118,13 +121,37 @@ impl MarkUpdate {
         after: i64,
         segments: Vec<Segment>,
     ) -> MarkUpdate {
-        let change = MarkChange::Accept { order, after, segments, recalled: false, refused: None };
+        MarkUpdate::accept_in(call, key, Some(advice), order, after, segments)
+    }
+
+    /// As [`MarkUpdate::accept`], in memory alone, for a source without a store: [`MarkUpdate::end_in_memory`] ends it.
+    pub fn accept_in_memory(
+        call: CallId,
+        key: MarkKey,
+        order: IdOrder,
+        after: i64,
+        segments: Vec<Segment>,
+    ) -> MarkUpdate {
+        MarkUpdate::accept_in(call, key, None, order, after, segments)
+    }
+
+    pub(super) fn accept_in(
+        call: CallId,
+        key: MarkKey,
+        advice: Option<FileAdvice>,
+        order: IdOrder,
+        after: i64,
+        segments: Vec<Segment>,
+    ) -> MarkUpdate {
+        // In memory there is nothing else to remember.
+        let recalled = advice.is_none();
+        let change = MarkChange::Accept { order, after, segments, recalled, refused: None };
         MarkUpdate::new(call, key, advice, change)
     }
 
     /// Takes the unused ids that an earlier clean close in this start of the machine stored.
     pub fn take_unused(call: CallId, key: MarkKey, advice: FileAdvice, start: MachineStart) -> MarkUpdate {
-        MarkUpdate::new(call, key, advice, MarkChange::Take(start))
+        MarkUpdate::new(call, key, Some(advice), MarkChange::Take(start))
     }
 
     /// Stores unused ids for the next start, at most eight segments. This process must not have issued them, must not
@@ -136,7 +163,7 @@ impl MarkUpdate {
         start: MachineStart,
         rest: Vec<Segment>,
     ) -> MarkUpdate {
-        MarkUpdate::new(call, key, advice, MarkChange::Keep(start, rest))
+        MarkUpdate::new(call, key, Some(advice), MarkChange::Keep(start, rest))
     }
 
     /// Whose mark it is.
@@ -165,7 +192,11 @@ impl MarkUpdate {
 
     /// Leaves out the segments that this process remembers. A host whose store may be cleared does it for all sources.
     pub fn recall(&mut self, memory: &mut MemoryMark) {
-        let MarkChange::Accept { after, segments, recalled, refused, .. } = &mut self.change else { return };
+        let MarkChange::Accept { after, segments, recalled: recalled @ false, refused, .. } =
+            &mut self.change
+        else {
+            return;
+        };
         *recalled = true;
         match memory.accept(segments, *after) {
             Ok(accepted) => (*segments, *refused) = (accepted.segments, accepted.refused),
@@ -198,6 +229,9 @@ impl MarkUpdate {
     fn changed(&mut self, bytes: &[u8], facts: &FileFacts, path: &dyn Display) -> Result<UpdateState> {
         if self.needs_memory() {
             return Err(self.left_out());
+        }
+        if self.advice.is_none() {
+            return Err(misplaced(&self.key.tag));
         }
         let (found, number, spare) = shared::read::<Mark>(path, bytes)?;
         let mut mark = self.known(found, facts, path)?;
@@ -276,21 +310,23 @@ impl MarkUpdate {
         self.ended(result)
     }
 
-    /// Changes a mark in memory alone, for a source without a store.
+    /// Changes a mark in memory alone. Of an update of a file nothing is stored, and nothing may be used.
     pub fn end_in_memory(self, memory: &mut MemoryMark) -> MarkUpdated {
         let result = match &self.change {
-            MarkChange::Accept { after, segments, .. } => {
+            MarkChange::Accept { after, segments, .. } if self.advice.is_none() => {
                 memory.accept(segments, *after).map(MarkOutcome::Accepted)
             }
-            MarkChange::Take(_) => Ok(MarkOutcome::Taken(Vec::new())),
-            MarkChange::Keep(..) => Ok(MarkOutcome::Kept),
+            MarkChange::Accept { .. } | MarkChange::Take(_) | MarkChange::Keep(..) => {
+                Err(misplaced(&self.key.tag))
+            }
         };
         self.ended(result)
     }
 
     /// The steps could not be carried out.
     pub fn failed(self, path: impl Display, failure: &SharedFailure) -> MarkUpdated {
-        let error = failure.error(path, self.advice);
+        let failed = self.advice.map(|advice| failure.error(path, advice));
+        let error = failed.unwrap_or_else(|| misplaced(&self.key.tag));
         self.refused(error)
     }
 

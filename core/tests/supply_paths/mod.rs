@@ -10,6 +10,7 @@ mod measures;
 mod memory;
 mod paths;
 mod served;
+mod stores;
 mod table;
 
 use leafid_core::call::{CallId, Clocks, FileAdvice};
