@@ -203,6 +203,7 @@ impl Exchange {
                         servers: Arc::clone(&self.servers),
                         subject: self.subject.clone(),
                         number: self.calls,
+                        call: None,
                         random: None,
                     }));
                 }

@@ -35,6 +35,8 @@ pub struct HttpCall {
     pub(super) subject: Subject,
     /// Its number in its exchange.
     pub(super) number: u64,
+    /// Its number in its machine, if that knows its calls by their ends.
+    pub(crate) call: Option<u64>,
     pub(super) random: Option<u128>,
 }
 
@@ -42,6 +44,7 @@ pub struct HttpCall {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HttpEnd {
     pub(super) number: u64,
+    pub(crate) call: Option<u64>,
     pub(super) subject: Subject,
     pub(super) random: Option<u128>,
     /// Whether the server itself has responded, correctly or not.
@@ -135,7 +138,8 @@ impl HttpCall {
     }
 
     fn ended(self, has_reached: bool, how: HttpOutcome) -> HttpEnd {
-        HttpEnd { number: self.number, subject: self.subject, random: self.random, has_reached, how }
+        let HttpCall { number, call, subject, random, .. } = self;
+        HttpEnd { number, call, subject, random, has_reached, how }
     }
 }
 

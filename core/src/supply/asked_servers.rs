@@ -64,7 +64,9 @@ impl AskedServers {
         now: Duration,
     ) -> Option<AskStep> {
         match exchange.poll(&mut self.health, now) {
-            ExchangeStep::Send(http) => {
+            ExchangeStep::Send(mut http) => {
+                // Requests of one tag run beside each other: each end is of its own call, and of no other.
+                http.call = Some(call.0);
                 exchange.overdue_at().into_iter().for_each(|at| agenda.set(at, Timer::Call(call)));
                 Some(AskStep::Call(Call::Http(http)))
             }

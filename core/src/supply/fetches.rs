@@ -293,10 +293,6 @@ impl Fetches {
         let Some(id) = self.calls.get(&call).copied() else { return };
         let Some(tag) = self.needs.tags.get_mut(&id) else { return };
         let Some(work) = tag.work.as_mut().filter(|work| work.call == Some(call)) else { return };
-        // A response strayed here from another call.
-        if matches!(end.0, SupplyEnd::Http(_)) && work.exchange.is_none() {
-            return;
-        }
         self.calls.remove(&call);
         work.call = None;
         match (work.stage, end.0) {

@@ -109,7 +109,7 @@ impl FetchCall {
 }
 
 impl CallEnd {
-    /// Whether it is the end of this call. A request to a server is known by its exchange.
+    /// Whether it is the end of this call.
     pub(super) fn is_of(&self, call: CallId) -> bool {
         match &self.0 {
             SupplyEnd::Listed(end) => end.call == call,
@@ -117,7 +117,7 @@ impl CallEnd {
             SupplyEnd::Updated(end) => end.call == call,
             SupplyEnd::Counted(end) => end.call == call,
             SupplyEnd::Fetched(of, _) => *of == call,
-            SupplyEnd::Http(_) => true,
+            SupplyEnd::Http(end) => end.call == Some(call.0),
         }
     }
 }

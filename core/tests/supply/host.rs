@@ -92,10 +92,7 @@ impl World {
             self.saw("ended twice");
         } else if fate == Fate::Strays && !self.processes[who].calls.is_empty() {
             let at = self.random.below(self.processes[who].calls.len() as u64) as usize;
-            let other = &mut self.processes[who].calls[at];
-            // The end of one request is taken as a failure of the other one, which the machine then gives up.
-            other.is_abandoned |= matches!(other.call, Call::Http(_));
-            let other = other.id;
+            let other = self.processes[who].calls[at].id;
             self.processes[who].supply.done(other, end, clocks);
             self.saw("strayed");
         }

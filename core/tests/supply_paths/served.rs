@@ -186,3 +186,20 @@ fn a_caller_of_a_leaf_hears_since_when_no_response_came() {
     host.supply.cancel(ticket, host.clocks());
     assert_eq!(host.supply.tag_stats(tag).unwrap().left, 1, "its id is put back");
 }
+
+#[test]
+fn the_end_of_one_request_is_not_that_of_another_of_the_same_tag() {
+    let mut host = leaf();
+    let (tag, buffer) = host.tag("order");
+    let ticket = host.wait(tag, 2);
+    let mut calls: Vec<_> = std::iter::from_fn(|| request(&mut host)).collect();
+    let (second, (first, mut call)) = (calls.remove(1), calls.remove(0));
+    call.request(9);
+    let (end, _) = call.end(&Response::new("http://a", 200, b"71", "servers"));
+    host.supply.done(second.0, end.clone(), host.clocks());
+    assert!(host.supply.next_call(host.clocks()).is_none(), "it is of another call");
+    one(&mut host, second, 70);
+    host.supply.done(first, end, host.clocks());
+    while request(&mut host).is_some() {}
+    assert_eq!((host.collect(ticket), buffer.take().is_err()), (Ok(vec![70, 71]), true));
+}
