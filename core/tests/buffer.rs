@@ -374,28 +374,3 @@ fn segments_that_grow_while_takers_race_are_each_taken_once() {
         assert_eq!((taken.into_inner(), sum.into_inner()), (given, all as usize), "{takers} takers");
     }
 }
-
-#[test]
-fn a_copy_goes_on_by_itself_and_equal_states_go_on_alike() {
-    let (buffer, filler) = filled(&[(1, 4, 1), (10, 13, 1)]);
-    let (copy, copy_filler) = (buffer.copied(), filler.clone());
-    assert_eq!(buffer.state(&filler), copy.state(&copy_filler));
-    assert_eq!((buffer.take().unwrap().0, copy.take().unwrap().0), (1, 1), "each issues its own");
-    assert_eq!(buffer.take().unwrap().0, 2);
-    assert_ne!(buffer.state(&filler), copy.state(&copy_filler));
-    assert_eq!(ids(&copy.segments(&copy_filler)), [2, 3, 10, 11, 12]);
-
-    // The number of ids that were taken before does not matter.
-    let (other, mut other_filler) = filled(&[(500, 600, 1), (600, 601, 1)]);
-    assert_eq!((other.take_many(100).unwrap().0.count, other.take().unwrap().0), (100, 600));
-    let (less, mut less_filler) = filled(&[(9, 10, 1), (10, 11, 1)]);
-    assert_eq!(less.take_many(1).and(less.take_many(1)).unwrap().0.first, 10);
-    assert_eq!(other.state(&other_filler), less.state(&less_filler), "what is used up is over");
-    for (of, of_filler) in [(&other, &mut other_filler), (&less, &mut less_filler)] {
-        of.offer(of_filler, Segment::new(1_000, 1_004, 1).unwrap(), 10).unwrap();
-    }
-    assert_eq!(other.state(&other_filler), less.state(&less_filler));
-    assert_ne!(other.state(&other_filler), filled(&[(1_000, 1_005, 1)]).0.state(&other_filler));
-    assert!(other.seal(&other_filler).len() == 1 && buffer.seal(&filler).len() == 2);
-    assert_eq!(other.state(&other_filler), buffer.state(&filler), "sealed ones are equal");
-}

@@ -151,25 +151,6 @@ impl DoubleBuffer {
         }
     }
 
-    /// A copy, from which the same ids are taken: for a search through the states of a machine, and for nothing else.
-    pub fn copied(&self) -> DoubleBuffer {
-        let next = AtomicU64::new(self.next.load(Relaxed));
-        let slots = [self.slots[0].copied(), self.slots[1].copied()];
-        DoubleBuffer { next, turn: AtomicU32::new(self.turn.load(Relaxed)), slots }
-    }
-
-    /// All that decides what it does next, whatever the number of ids that were taken before. Two buffers whose states
-    /// are equal are equal.
-    pub fn state(&self, filler: &Filler) -> [u64; 10] {
-        let next = self.next.load(Relaxed);
-        if next == SEALED {
-            return [SEALED; 10];
-        }
-        let older = self.slots[filler.slot].state(next);
-        let newer = self.slots[1 - filler.slot].state(next);
-        core::array::from_fn(|at| if at < 5 { older[at] } else { newer[at - 5] })
-    }
-
     /// Adds a segment after the others. When more than `prefetch` percent of it are used, the next fetch is requested.
     /// If both slots are in use, or the buffer was sealed, returns the segment as the error.
     pub fn offer(&self, filler: &mut Filler, segment: Segment, prefetch: u32) -> Result<(), Segment> {
@@ -260,27 +241,6 @@ impl Slot {
         }
     }
 
-    fn copied(&self) -> Slot {
-        let copy = |number: &AtomicU64| AtomicU64::new(number.load(Relaxed));
-        Slot {
-            first: copy(&self.first),
-            end: copy(&self.end),
-            start: copy(&self.start),
-            stride: copy(&self.stride),
-            fetch_at: copy(&self.fetch_at),
-        }
-    }
-
-    /// Its unused ids, relative to the next ticket; of a used-up slot only whether it was ever filled.
-    fn state(&self, next: u64) -> [u64; 5] {
-        let (first, end) = (self.first.load(Relaxed), self.end());
-        if end <= next {
-            return [0, 0, 0, 0, u64::from(self.len() > 0)];
-        }
-        let (start, stride) = (self.start.load(Relaxed), self.stride.load(Relaxed));
-        [first.wrapping_sub(next), end - next, start, stride, self.fetch_at.load(Relaxed)]
-    }
-
     /// The number of the id with this ticket in the segment.
     #[inline]
     fn place_of(&self, ticket: u64) -> Option<u64> {
@@ -319,5 +279,95 @@ impl Slot {
         let whole = Segment::new(start, self.id(self.len().checked_sub(1)?) + 1, stride).ok()?;
         let from = whole.id(next.saturating_sub(first))?;
         Segment::new(from, whole.end(), stride).ok()
+    }
+}
+
+/// For a search through the states of a machine. No user gets a second buffer with the same ids.
+#[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+impl DoubleBuffer {
+    /// A copy, from which the same ids are taken: for a search through the states of a machine, and for nothing else.
+    pub(crate) fn copied(&self) -> DoubleBuffer {
+        let next = AtomicU64::new(self.next.load(Relaxed));
+        let slots = [self.slots[0].copied(), self.slots[1].copied()];
+        DoubleBuffer { next, turn: AtomicU32::new(self.turn.load(Relaxed)), slots }
+    }
+
+    /// All that decides what it does next, whatever the number of ids that were taken before. Two buffers whose states
+    /// are equal are equal.
+    pub(crate) fn state(&self, filler: &Filler) -> [u64; 10] {
+        let next = self.next.load(Relaxed);
+        if next == SEALED {
+            return [SEALED; 10];
+        }
+        let older = self.slots[filler.slot].state(next);
+        let newer = self.slots[1 - filler.slot].state(next);
+        core::array::from_fn(|at| if at < 5 { older[at] } else { newer[at - 5] })
+    }
+}
+
+#[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+impl Slot {
+    fn copied(&self) -> Slot {
+        let copy = |number: &AtomicU64| AtomicU64::new(number.load(Relaxed));
+        Slot {
+            first: copy(&self.first),
+            end: copy(&self.end),
+            start: copy(&self.start),
+            stride: copy(&self.stride),
+            fetch_at: copy(&self.fetch_at),
+        }
+    }
+
+    /// Its unused ids, relative to the next ticket; of a used-up slot only whether it was ever filled.
+    fn state(&self, next: u64) -> [u64; 5] {
+        let (first, end) = (self.first.load(Relaxed), self.end());
+        if end <= next {
+            return [0, 0, 0, 0, u64::from(self.len() > 0)];
+        }
+        let (start, stride) = (self.start.load(Relaxed), self.stride.load(Relaxed));
+        [first.wrapping_sub(next), end - next, start, stride, self.fetch_at.load(Relaxed)]
+    }
+}
+
+#[cfg(all(test, feature = "format", feature = "options", feature = "wire"))]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn filled(segments: &[(i64, i64, i64)]) -> (DoubleBuffer, Filler) {
+        let (buffer, mut filler) = DoubleBuffer::new();
+        for &(start, end, stride) in segments {
+            buffer.offer(&mut filler, Segment::new(start, end, stride).unwrap(), 10).unwrap();
+        }
+        (buffer, filler)
+    }
+
+    fn ids(segments: &[Segment]) -> Vec<i64> {
+        segments.iter().flat_map(|segment| (0..segment.len()).map(|n| segment.id(n).unwrap())).collect()
+    }
+
+    #[test]
+    fn a_copy_goes_on_by_itself_and_equal_states_go_on_alike() {
+        let (buffer, filler) = filled(&[(1, 4, 1), (10, 13, 1)]);
+        let (copy, copy_filler) = (buffer.copied(), filler.clone());
+        assert_eq!(buffer.state(&filler), copy.state(&copy_filler));
+        assert_eq!((buffer.take().unwrap().0, copy.take().unwrap().0), (1, 1), "each issues its own");
+        assert_eq!(buffer.take().unwrap().0, 2);
+        assert_ne!(buffer.state(&filler), copy.state(&copy_filler));
+        assert_eq!(ids(&copy.segments(&copy_filler)), [2, 3, 10, 11, 12]);
+
+        // The number of ids that were taken before does not matter.
+        let (other, mut other_filler) = filled(&[(500, 600, 1), (600, 601, 1)]);
+        assert_eq!((other.take_many(100).unwrap().0.count, other.take().unwrap().0), (100, 600));
+        let (less, mut less_filler) = filled(&[(9, 10, 1), (10, 11, 1)]);
+        assert_eq!(less.take_many(1).and(less.take_many(1)).unwrap().0.first, 10);
+        assert_eq!(other.state(&other_filler), less.state(&less_filler), "what is used up is over");
+        for (of, of_filler) in [(&other, &mut other_filler), (&less, &mut less_filler)] {
+            of.offer(of_filler, Segment::new(1_000, 1_004, 1).unwrap(), 10).unwrap();
+        }
+        assert_eq!(other.state(&other_filler), less.state(&less_filler));
+        assert_ne!(other.state(&other_filler), filled(&[(1_000, 1_005, 1)]).0.state(&other_filler));
+        assert!(other.seal(&other_filler).len() == 1 && buffer.seal(&filler).len() == 2);
+        assert_eq!(other.state(&other_filler), buffer.state(&filler), "sealed ones are equal");
     }
 }
