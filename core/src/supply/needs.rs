@@ -241,9 +241,14 @@ impl Needs {
     /// Ends the callers to whom the last fetch is an answer: the source does not know their tag, or denies it. An error
     /// of a fetch that began before their wait is too old. Returns whether there were any.
     fn fail_refused(&mut self, id: TagId, all: bool, now: Duration) -> bool {
-        let Some(tag) = self.tags.get(&id) else { return false };
-        let (Some(error), Some(line)) = (tag.fetch.refused(), &tag.line) else { return false };
-        let (error, ended) = (error.clone(), tag.fetch.ended());
+        let Some(tag) = self.tags.get_mut(&id) else { return false };
+        let (Some(error), Some(line)) = (tag.fetch.refused(), &mut tag.line) else { return false };
+        let ended = tag.fetch.ended();
+        // Once for each fetch: a line of many is not looked through for each that joins it.
+        if !line.is_told_now(ended) && !all {
+            return false;
+        }
+        let error = error.clone();
         let is_told = |ticket: &Ticket| {
             let waits = self.callers.get(*ticket).filter(|caller| caller.outcome.is_none());
             waits.is_some_and(|caller| all || caller.before < ended)

@@ -197,6 +197,8 @@ pub(super) struct CallerLine {
     /// The number of ids for calls of one id since the last turn of another, and those of the running turn of one.
     of_one: u64,
     of_many: u64,
+    /// The number of fetches that had ended when the line was told of the last one, if that refused its tag.
+    told: u64,
 }
 
 impl CallerLine {
@@ -226,6 +228,11 @@ impl CallerLine {
             self.one.retain(waits);
             self.many.retain(waits);
         }
+    }
+
+    /// Whether it was not told yet of the fetch that ended last. Who comes later does not hear of it.
+    pub(super) fn is_told_now(&mut self, ended: u64) -> bool {
+        core::mem::replace(&mut self.told, ended) != ended
     }
 
     /// The calls that wait.

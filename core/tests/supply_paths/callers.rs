@@ -98,6 +98,24 @@ fn who_asks_for_an_unknown_tag_while_it_backs_off_hears_so_at_once() {
 }
 
 #[test]
+fn callers_that_join_while_an_unknown_tag_is_asked_for_again_hear_of_that_fetch_alone() {
+    let mut host = Host::new(settings());
+    let (tag, _) = host.tag("nothing");
+    host.errors = vec![Error::new(Code::UnknownTag, "no"), Error::new(Code::UnknownTag, "still no")];
+    host.wait(tag, 1);
+    host.drive();
+    host.now += Duration::from_secs(60);
+    let mut tickets = vec![host.wait(tag, 1)];
+    assert!(host.step());
+    tickets.extend((0..3).map(|_| host.wait(tag, 2)));
+    assert!(tickets.iter().all(|ticket| host.collect(*ticket) == Err("Waits".into())));
+    host.drive();
+    for ticket in tickets {
+        assert_eq!(host.collect(ticket), Err("unknown_tag: still no".into()));
+    }
+}
+
+#[test]
 fn a_caller_that_has_gone_is_not_woken() {
     let mut host = Host::new(settings());
     let (tag, _) = host.tag("order");

@@ -117,6 +117,20 @@ fn the_longest_hold_with_10_000_tags_that_meet_a_returning_server() {
 
 #[test]
 #[ignore = "it measures"]
+fn the_time_of_10_000_waits_for_a_tag_that_was_unknown() {
+    let mut host = Host::new(settings());
+    let (tag, _) = host.tag("order");
+    host.errors = vec![Error::new(Code::UnknownTag, "no")];
+    wait(&mut host, tag);
+    host.drive();
+    host.now += Duration::from_secs(60);
+    let begun = Instant::now();
+    (0..10_000).for_each(|_| _ = wait(&mut host, tag));
+    println!("10,000 waits for a tag that was unknown: {:?}", begun.elapsed());
+}
+
+#[test]
+#[ignore = "it measures"]
 fn the_longest_hold_with_10_000_callers_that_expire_together() {
     let mut host = Host::new(settings());
     let (tag, _) = host.tag("order");
