@@ -105,9 +105,10 @@ impl Guard {
             }
             !goes_on
         });
-        if !self.spans.is_empty() && self.spans.len() == self.spans.capacity() {
+        if self.spans.len() == self.spans.capacity() {
             // Most tags have one span. Those with several soon have all, and a program may hold many tags.
-            self.spans.reserve_exact((self.most + 1 - self.spans.len()).min(RECENT_SPANS));
+            let several = (self.most + 1 - self.spans.len()).min(RECENT_SPANS);
+            self.spans.reserve_exact(if self.spans.is_empty() { 1 } else { several });
         }
         self.spans.push(whole);
         self.shorten();

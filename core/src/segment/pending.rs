@@ -63,6 +63,10 @@ impl PendingSegments {
             Some(rest) => *front = rest,
             None => drop(self.segments.pop_front()),
         }
+        if self.segments.is_empty() {
+            // Most tags have none for long, and a program may hold many tags.
+            self.segments = VecDeque::new();
+        }
     }
 
     /// Removes and returns up to `most` ids of the first segment.
@@ -140,6 +144,6 @@ mod tests {
             ids.extend((0..run.count as i64).map(|n| run.first + n * run.stride));
         }
         assert_eq!(ids, [50, 51, 1, 2, 3, 4, 100, 5, 7, 9]);
-        assert_eq!((queue.ids(), queue.first(1)), (0, None));
+        assert_eq!((queue.ids(), queue.first(1), queue.segments.capacity()), (0, None, 0));
     }
 }
