@@ -168,9 +168,9 @@ impl Fetches {
         let key = || MarkKey { source: Arc::clone(&self.source_name), tag: Arc::clone(&tag.name) };
         let (waits, work) = (tag.line.is_some(), tag.work.as_mut()?);
         let (after, step, advice) = (work.after, work.plan.step, settings.advice);
+        let in_file = (settings.marks == MarkStore::Files).then_some(advice);
         // A mark that the supply holds is for its guard alone: a store that was told it would raise a row that lost
         // data, unseen, and other processes may have given its ids.
-        let in_file = (settings.marks == MarkStore::Files).then_some(advice);
         let told = if settings.marks == MarkStore::Held { 0 } else { after };
         let asks = match work.stage {
             FetchStage::Rests | FetchStage::Queues => return None,

@@ -22,8 +22,7 @@
 //! | `Marks` | the mark above them is durable | `Rests`: only now are their ids issued |
 //!
 //! A forgotten tag goes from `Rests` as soon as no ticket of it is left. Segments go to the callers that wait, and then
-//! to the buffer. Closed, all ends of calls are without effect but those
-//! of the writes that store unused ids.
+//! to the buffer. Closed, all ends of calls are without effect but those of the writes that store unused ids.
 
 use super::caller_errors::error_of;
 use super::close::Closing;
@@ -161,7 +160,7 @@ impl Supply {
     /// Nobody uses a tag any more, until [`Supply::tag`] asks for its name again. If it never had ids, nothing of it
     /// stays: names that the source does not know fill no memory. If the supply holds the marks, the mark stays, and its
     /// ids are a gap. It goes at once, or as soon as its fetch has ended and its last ticket is collected or cancelled.
-    /// It has no effect on other tags.
+    /// On a tag whose ids count elsewhere it has no effect.
     pub fn forget(&mut self, tag: TagId) {
         self.fetches.needs.tags.get_mut(&tag).into_iter().for_each(|tag| tag.is_unused = true);
         self.fetches.leave_if_unused(tag);
