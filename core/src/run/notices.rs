@@ -45,6 +45,11 @@ impl Notices {
         self.wakes = true;
     }
 
+    /// Whether there is one.
+    pub(crate) fn waits(&self) -> bool {
+        self.wakes || !self.queue.is_empty()
+    }
+
     pub(crate) fn next(&mut self) -> Option<RunNotice> {
         match core::mem::take(&mut self.wakes) {
             true => Some(RunNotice::Wake),

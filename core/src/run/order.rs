@@ -92,6 +92,14 @@ pub(crate) enum Progress {
     Waits(Option<Duration>),
 }
 
+/// What is left once no more can be done without a call.
+pub(crate) struct Settled {
+    /// When to do it again.
+    pub(crate) due: Option<Duration>,
+    /// Whether anything was done: a call may have become ready by it.
+    pub(crate) changed: bool,
+}
+
 impl RunOrder {
     pub(crate) fn new(settings: &RunSettings, seed: u64, unanswered: Option<LeaseClaim>) -> RunOrder {
         let servers = match &settings.workers {
@@ -211,9 +219,9 @@ impl RunOrder {
         }
     }
 
-    /// Goes on as far as no call is needed. Returns when to do it again.
-    pub(crate) fn settle(&mut self, m: &mut Moment<'_>) -> Option<Duration> {
-        self.abandon_overdue(m);
+    /// Goes on as far as no call is needed.
+    pub(crate) fn settle(&mut self, m: &mut Moment<'_>) -> Settled {
+        let mut changed = self.abandon_overdue(m);
         loop {
             let progress = match self.life {
                 Life::Idle | Life::Failed(_) => Progress::Waits(None),
@@ -224,8 +232,10 @@ impl RunOrder {
             };
             if let Progress::Waits(due) = progress {
                 let servers = self.servers.as_ref().and_then(ServerLeases::due);
-                return due.into_iter().chain(self.lanes.next_until()).chain(servers).min();
+                let due = due.into_iter().chain(self.lanes.next_until()).chain(servers).min();
+                return Settled { due, changed };
             }
+            changed = true;
         }
     }
 

@@ -27,20 +27,53 @@ use core::time::Duration;
 /// A call, what it is for, and how long it may take.
 type Chosen = (Lane, Asked, RunCall, Option<Duration>);
 
+/// What the look for a call came to.
+enum Choice {
+    Call(Chosen),
+    /// There was none, but something ended by the look: what waited for it may have one.
+    Again,
+    None,
+}
+
 impl RunOrder {
-    /// The next call.
+    /// The next call. If there is none, nothing becomes ready before the next event or the next time.
     pub(crate) fn next_call(&mut self, m: &mut Moment<'_>) -> Option<(CallId, Lane, RunCall)> {
-        if let Some((at, call)) = self.servers.as_mut().and_then(|servers| servers.next_release(m)) {
-            let id = self.lanes.begin((Lane::Beside, Asked::Release), m.boot, None);
-            self.servers.iter_mut().for_each(|servers| servers.release_sent(at, id));
-            return Some((id, Lane::Beside, RunCall::Http(call)));
+        loop {
+            self.settle(m);
+            if let Some(release) = self.next_release(m) {
+                return Some(release);
+            }
+            match self.choose(m) {
+                Choice::Call((lane, asked, call, within)) => {
+                    let id = self.lanes.begin((lane, asked), m.boot, within);
+                    return Some((id, lane, call));
+                }
+                Choice::Again => {}
+                Choice::None => return None,
+            }
         }
-        let (lane, asked, call, within) = self.choose(m)?;
-        let id = self.lanes.begin((lane, asked), m.boot, within);
-        Some((id, lane, call))
     }
 
-    fn choose(&mut self, m: &mut Moment<'_>) -> Option<Chosen> {
+    fn next_release(&mut self, m: &mut Moment<'_>) -> Option<(CallId, Lane, RunCall)> {
+        let servers = self.servers.as_mut()?;
+        let (at, call) = servers.next_release(m)?;
+        let id = self.lanes.begin((Lane::Beside, Asked::Release), m.boot, None);
+        servers.release_sent(at, id);
+        Some((id, Lane::Beside, RunCall::Http(call)))
+    }
+
+    fn choose(&mut self, m: &mut Moment<'_>) -> Choice {
+        if let Some(chosen) = self.free_call(m) {
+            return Choice::Call(chosen);
+        }
+        match self.servers.is_some() && self.lanes.is_free(Lane::Source) {
+            true => self.server_call(m),
+            false => Choice::None,
+        }
+    }
+
+    /// The next call, but for a request to lease servers.
+    fn free_call(&mut self, m: &mut Moment<'_>) -> Option<Chosen> {
         if let Some((lease, until_ms)) = self.releases.pop_front() {
             let call = RunCall::Release(ReleaseCall { lease, until_ms });
             return Some((Lane::Beside, Asked::Release, call, None));
@@ -65,7 +98,7 @@ impl RunOrder {
             return Some((Lane::Source, asked, call, round.call_time(m)));
         }
         if self.servers.is_some() {
-            return self.server_call(m);
+            return None;
         }
         let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
         let request = seat.next_renewal(self.callers.waits_for_span(), m)?;
@@ -110,8 +143,8 @@ impl RunOrder {
     }
 
     /// The next request to lease servers: of the exchange that is under way, or of one that begins now.
-    fn server_call(&mut self, m: &mut Moment<'_>) -> Option<Chosen> {
-        let servers = self.servers.as_mut()?;
+    fn server_call(&mut self, m: &mut Moment<'_>) -> Choice {
+        let Some(servers) = &mut self.servers else { return Choice::None };
         if servers.is_idle() {
             let round = self.round.as_mut().filter(|round| round.asks_servers());
             let seat = self.seat.as_mut().filter(|_| self.life == Life::Held);
@@ -126,11 +159,11 @@ impl RunOrder {
         }
         let asked = if servers.renews() { Asked::Renew } else { Asked::Claim };
         match servers.poll(m.boot) {
-            ServerStep::Nothing => None,
-            ServerStep::Send(call) => Some((Lane::Source, asked, RunCall::Http(call), None)),
+            ServerStep::Nothing => Choice::None,
+            ServerStep::Send(call) => Choice::Call((Lane::Source, asked, RunCall::Http(call), None)),
             ServerStep::Done(result, since) => {
                 self.served(result, since, m);
-                None
+                Choice::Again
             }
         }
     }
@@ -249,21 +282,25 @@ impl RunOrder {
         self.servers.iter_mut().for_each(|servers| servers.give_up());
     }
 
-    /// Calls of the source that take too long: what waits for them goes on without them.
-    pub(crate) fn abandon_overdue(&mut self, m: &mut Moment<'_>) {
+    /// Calls of the source that take too long: what waits for them goes on without them. Returns whether there were any.
+    pub(crate) fn abandon_overdue(&mut self, m: &mut Moment<'_>) -> bool {
+        let mut any = false;
         if let Some(servers) = &mut self.servers {
-            servers.overdue_releases(m);
+            any = servers.overdue_releases(m);
             if let ServerStep::Done(result, since) = servers.overdue(m) {
+                any = true;
                 self.abandon_source(m);
                 self.served(result, since, m);
             }
         }
-        let Some(call) = self.lanes.on(Lane::Source).filter(|call| call.is_overdue(m.boot)) else { return };
+        let Some(call) = self.lanes.on(Lane::Source).filter(|call| call.is_overdue(m.boot)) else {
+            return any;
+        };
         let (asked, since) = (call.asked, call.since);
         self.abandon_source(m);
         if asked != Asked::Renew {
             self.round.iter_mut().for_each(|round| round.late(m));
-            return;
+            return true;
         }
         let waited = m.boot.saturating_sub(since).as_millis();
         let message = format!("the renewal of the lease failed: no answer within {waited} ms");
@@ -271,6 +308,7 @@ impl RunOrder {
         if self.life == Life::Held {
             self.take_renewal(answer, since, m);
         }
+        true
     }
 
     /// A call of user code needs the event loop. Callers that return to it wait; others do not.

@@ -197,13 +197,15 @@ impl ServerLeases {
         }
     }
 
-    /// Releases that take too long are over.
-    pub(crate) fn overdue_releases(&mut self, m: &mut Moment<'_>) {
+    /// Releases that take too long are over. Returns whether there were any.
+    pub(crate) fn overdue_releases(&mut self, m: &mut Moment<'_>) -> bool {
+        let before = self.releases.len();
         for at in (0..self.releases.len()).rev() {
             if let Some(result) = self.releases[at].exchange.overdue(&mut self.health, m.boot) {
                 self.released(at, &result, m);
             }
         }
+        self.releases.len() < before
     }
 
     fn released(&mut self, at: usize, result: &HttpResult, m: &mut Moment<'_>) {

@@ -1,7 +1,7 @@
 //! The user of a worker id, from the claim to the release, over any number of lost leases: what its host sees.
 //!
 //! A host pulls calls ([`WorkerRun::next_call`]), carries them out, and reports each end ([`WorkerRun::done`]). After each
-//! event, and at [`WorkerRun::next_time`], it pulls calls and notices until there are none. Needs and queries:
+//! event it pulls calls and notices until there are none, and sleeps until [`WorkerRun::next_time`]. Needs and queries:
 //! [`WorkerRun::want`], [`WorkerRun::give_up`], [`WorkerRun::answer`]. What follows what is in [`RunOrder`].
 
 use crate::call::{CallId, Clocks};
@@ -11,7 +11,7 @@ use crate::run::call_end::RunCallEnd;
 use crate::run::lanes::{Lane, RunCall};
 use crate::run::moment::Moment;
 use crate::run::notices::{Notices, RunNotice};
-use crate::run::order::RunOrder;
+use crate::run::order::{RunOrder, Settled};
 use crate::run::run_callers::{Answered, Need, RunTicket};
 use crate::run::run_state::RunState;
 use crate::run::run_stats::RunStats;
@@ -31,6 +31,9 @@ pub struct WorkerRun {
     notices: Aside<Notices>,
     /// When to poll again.
     due: Aside<Option<Duration>>,
+    /// The boot time of the last event, and whether it may have made a call ready that was not pulled yet.
+    now: Aside<Duration>,
+    changed: Aside<bool>,
 }
 
 impl WorkerRun {
@@ -39,7 +42,15 @@ impl WorkerRun {
     pub fn new(settings: RunSettings, place: Place, seed: u64, unanswered: Option<LeaseClaim>) -> WorkerRun {
         let order = RunOrder::new(&settings, seed, unanswered);
         let (settings, place) = (Arc::new(settings), Aside(Arc::new(place)));
-        WorkerRun { settings, place, order, notices: Aside::default(), due: Aside(None) }
+        WorkerRun {
+            settings,
+            place,
+            order,
+            notices: Aside::default(),
+            due: Aside(None),
+            now: Aside::default(),
+            changed: Aside(false),
+        }
     }
 
     /// The claim that no lease server has answered: the next run of the same name and servers sends it as it was, and
@@ -51,11 +62,13 @@ impl WorkerRun {
     /// A caller needs something. Its answer comes with [`RunNotice::Wake`], or at once; then nothing is kept of it. A caller
     /// that stops waiting calls [`WorkerRun::give_up`].
     pub fn want(&mut self, need: Need, clocks: Clocks) -> RunTicket {
+        self.changed = Aside(true);
         self.at(clocks, |order, m| order.want(need, m))
     }
 
     /// The caller does not wait any more. If nobody else waits for the opening, its claim is undone.
     pub fn give_up(&mut self, ticket: RunTicket, clocks: Clocks) {
+        self.changed = Aside(true);
         self.at(clocks, |order, m| order.give_up(ticket, m));
     }
 
@@ -71,12 +84,15 @@ impl WorkerRun {
 
     /// The next call to carry out. Read the clocks directly before: they are the time before the call.
     pub fn next_call(&mut self, clocks: Clocks) -> Option<(CallId, Lane, RunCall)> {
-        self.at(clocks, |_, _| {});
-        self.at(clocks, RunOrder::next_call)
+        self.changed = Aside(false);
+        let call = self.at(clocks, RunOrder::next_call);
+        self.changed.0 |= call.is_some();
+        call
     }
 
     /// A call ended. A call that ended before, or was never asked for, has no effect.
     pub fn done(&mut self, call: CallId, end: RunCallEnd, clocks: Clocks) {
+        self.changed = Aside(true);
         self.at(clocks, |order, m| order.ended(call, end.0, m));
     }
 
@@ -86,9 +102,13 @@ impl WorkerRun {
         self.notices.0.next()
     }
 
-    /// When to pull calls and notices again if nothing else happens before: the boot time.
+    /// When to pull calls and notices again if nothing else happens before: the boot time. As long as a notice waits, or a
+    /// call may be ready, it is not later than the last event.
     pub fn next_time(&self) -> Option<Duration> {
-        self.due.0
+        match self.changed.0 || self.notices.0.waits() {
+            true => Some(self.now.0),
+            false => self.due.0,
+        }
     }
 
     /// The generator, which the host hands to those who need ids. After a lost lease it is another one.
@@ -118,8 +138,9 @@ impl WorkerRun {
         let mut notices = take(&mut self.notices.0);
         let mut m = Moment::new(&self.settings, &self.place.0, &mut notices, clocks);
         let result = action(&mut self.order, &mut m);
-        self.due = Aside(self.order.settle(&mut m));
-        self.notices = Aside(notices);
+        let Settled { due, changed } = self.order.settle(&mut m);
+        (self.due, self.now, self.notices) = (Aside(due), Aside(clocks.boot), Aside(notices));
+        self.changed.0 |= changed;
         result
     }
 }

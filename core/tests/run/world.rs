@@ -244,7 +244,7 @@ impl World {
                 self.notice(pid, notice);
             } else if let Some((id, lane, call)) = process.run.next_call(clocks) {
                 self.start(pid, id, lane, call);
-            } else {
+            } else if process.run.next_time().is_none_or(|due| due > clocks.boot) {
                 self.see_generator(pid);
                 return;
             }

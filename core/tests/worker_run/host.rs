@@ -138,12 +138,22 @@ impl Host {
         self.run.answer(ticket)
     }
 
-    /// Pulls calls and carries them out, until there are none.
+    /// Pulls notices and calls and carries these out, until it may sleep.
     pub(super) fn drive(&mut self) {
-        while let Some((id, call)) = self.pull() {
-            let end = self.carry_out(call);
-            self.done(id, end);
+        for _ in 0..1_000 {
+            if let Some((id, call)) = self.pull() {
+                let end = self.carry_out(call);
+                self.done(id, end);
+            } else if self.sleeps() {
+                return;
+            }
         }
+        panic!("it has always something to do: {:?}", self.run);
+    }
+
+    /// Whether there is nothing to pull before some time has passed.
+    pub(super) fn sleeps(&self) -> bool {
+        self.run.next_time().is_none_or(|due| due > self.clocks.boot)
     }
 
     /// Drives until the clocks have passed this time.

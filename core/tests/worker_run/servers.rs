@@ -12,6 +12,10 @@ use std::time::Duration;
 const URL: &str = "http://leases";
 
 fn host(unanswered: Option<LeaseClaim>) -> Host {
+    host_that(unanswered, false)
+}
+
+fn host_that(unanswered: Option<LeaseClaim>, persists: bool) -> Host {
     let servers = HttpServers {
         option: "worker",
         servers: vec![HttpServer { url: URL.into(), proxy: None }],
@@ -20,7 +24,7 @@ fn host(unanswered: Option<LeaseClaim>) -> Host {
     };
     let workers = Workers::Servers { servers: Arc::new(servers), urls: vec![URL.into()] };
     let mut settings = settings(workers);
-    settings.persist = false;
+    settings.persist = persists;
     Host::of(settings, unanswered)
 }
 
@@ -67,6 +71,39 @@ fn a_lease_of_a_server_is_claimed_and_released() {
     host.done(id, end);
     host.drive();
     assert_eq!(host.closed, Some(Ok(())));
+}
+
+fn unreachable(call: RunCall) -> RunCallEnd {
+    let RunCall::Http(mut call) = call else { panic!("{call:?}") };
+    call.request(7);
+    call.failed(NoResponse::TimedOut, false).into()
+}
+
+/// A host that slept over it would hear of the cached leases when their time is over.
+#[test]
+fn what_the_end_of_a_request_makes_ready_is_pulled_before_the_host_sleeps() {
+    let mut host = host_that(None, true);
+    host.want(OPEN);
+    let (id, call) = host.drive_to("Http");
+    assert!(host.pull().is_none() && host.sleeps());
+    host.done(id, unreachable(call));
+    assert!(!host.sleeps());
+    host.drive_to("ListLeaseCaches");
+}
+
+#[test]
+fn a_release_that_fails_ends_the_close_before_the_host_sleeps() {
+    let mut host = host(None);
+    host.want(OPEN);
+    let (id, call) = host.drive_to("Http");
+    host.done(id, answer(call, 1, |_, sent| lease(sent)));
+    host.drive();
+    host.id();
+    let ticket = host.want(CLOSE);
+    let (id, call) = host.drive_to("Http");
+    host.done(id, unreachable(call));
+    host.drive();
+    assert_eq!((host.run.answer(ticket), host.closed), (Answer::Look, Some(Ok(()))));
 }
 
 /// A second claim would take a second worker id.

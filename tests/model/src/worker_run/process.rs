@@ -137,7 +137,7 @@ impl Process {
                     asked,
                     again: false,
                 });
-            } else {
+            } else if self.run.next_time().is_none_or(|due| due > clocks.boot) {
                 self.see_loss();
                 self.wishes();
                 return self.check_generator(before.as_deref());
