@@ -1,9 +1,10 @@
-//! What a claim checks: the clocks of peers, and whether a leased worker id is held on this host.
+//! What a claim checks: the clocks of peers, which worker ids it may take, and whether a leased one is held on this host.
 
 use crate::run::call_end::SourceFailure;
 use crate::run::moment::Moment;
+use crate::run::settings::Workers;
 use crate::spelling::name::PEER_TIMES;
-use crate::{Code, Error, Lease, PEERS_THRESHOLD_MS, Result, peers_agree};
+use crate::{ClaimCandidates, Code, Error, Lease, PEERS_THRESHOLD_MS, Result, peers_agree};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -11,6 +12,26 @@ use alloc::vec::Vec;
 /// Whether a worker id that servers leased is held on this host: [`Lease::is_held_here`].
 pub(super) fn is_held_here(lease: &Lease, error: &Error, m: &Moment<'_>) -> bool {
     m.settings.workers.urls().is_some() && lease.is_held_here(error, &m.settings.layout, &m.rules(), m.now_ms)
+}
+
+/// The worker ids of which a claim takes one. `offline`: those with cached leases, and why no server is reachable;
+/// `claimed`: that of the source.
+pub(super) fn candidates(
+    offline: Option<&(Vec<u32>, Error)>,
+    claimed: Option<i64>,
+    m: &Moment<'_>,
+) -> Result<ClaimCandidates> {
+    if let Some((ids, why)) = offline {
+        return Ok(ClaimCandidates::Cached { worker_ids: ids.clone(), why: why.clone() });
+    }
+    match (&m.settings.workers, claimed) {
+        (Workers::Within { first, last }, _) if first == last => Ok(ClaimCandidates::One(*first)),
+        (Workers::Within { first, last }, _) => Ok(ClaimCandidates::Within { first: *first, last: *last }),
+        (_, Some(worker_id)) => m.settings.layout.claimed_id(worker_id).map(ClaimCandidates::One),
+        (_, None) => {
+            Err(Error::new(Code::Internal, "a worker id was claimed without its source; report this"))
+        }
+    }
 }
 
 /// Compares the clock with those of peers. Errors: `clock_backwards`; `invalid_argument` if the callback gave it. Any

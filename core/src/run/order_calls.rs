@@ -17,7 +17,6 @@ use crate::run::moment::Moment;
 use crate::run::notices::RunNotice;
 use crate::run::order::{Life, RunOrder};
 use crate::run::record_write::RecordWritten;
-use crate::run::round::Round;
 use crate::run::server_leases::ServerStep;
 use crate::run::source_calls::{ReleaseCall, RenewCall};
 use crate::{Code, Error, RenewalAnswer};
@@ -205,7 +204,7 @@ impl RunOrder {
             (Asked::Renew, _) => self.renewed(RenewalAnswer::Failed(of_another_kind()), &call, m),
             // Nobody waits for it any more.
             (Asked::PeerTimes | Asked::Claim, end) if call.abandoned => {
-                Round::late_lease(end).into_iter().for_each(|lease| self.release_unused(lease, m));
+                end.late_lease().into_iter().for_each(|lease| self.release_unused(lease, m));
             }
             (Asked::WriteRecord, End::Written(written)) => self.written(*written, m),
             (Asked::Unlock, end) => match (&mut self.leaving, &mut self.round) {

@@ -16,6 +16,7 @@
 //! | `Claiming` | the id was refused, and nothing of it is left | `Searching` |
 //! | `Claiming` | the id was won | the machine takes it |
 //! | all of these | an error of all ids; the machine gives up; the disk does not answer in time | `Undoing` |
+//! | `Undoing` | the leased worker id is held on this host, and the round was not given up | `Peers` |
 //! | `Undoing` | the disk has answered, and nothing is locked | the machine takes the lease and the error |
 //!
 //! The lease stays here from the source's answer until the machine takes it, whatever happens in between.
@@ -24,7 +25,7 @@ use crate::http::ClaimEnd;
 use crate::run::aside::Aside;
 use crate::run::cache_read::CacheList;
 use crate::run::call_end::{Claimed, End};
-use crate::run::claim_checks::{agree, is_held_here};
+use crate::run::claim_checks::{agree, candidates, is_held_here};
 use crate::run::claim_waits::{ClaimWaits, wait_line};
 use crate::run::disk_calls::{HolderCall, RecordsCall};
 use crate::run::id_claim::{IdClaim, IdEnd, Won};
@@ -32,12 +33,11 @@ use crate::run::lanes::{Lane, Lanes, RunCall};
 use crate::run::moment::Moment;
 use crate::run::record_open::{RecordPeek, record_file_name};
 use crate::run::record_write::RecordWritten;
-use crate::run::settings::Workers;
 use crate::run::source_calls::{ClaimCall, PeersCall};
 use crate::spelling::name::{PEER_TIMES, TIMEOUT_MS};
 use crate::{
-    ClaimAction, ClaimCandidates, ClaimSearch, Code, Error, Lease, OfflineRefusal, PEERS_THRESHOLD_MS,
-    Result, SPAN_WISH_MS, peers_agree,
+    ClaimAction, ClaimSearch, Code, Error, Lease, OfflineRefusal, PEERS_THRESHOLD_MS, Result, SPAN_WISH_MS,
+    peers_agree,
 };
 use alloc::boxed::Box;
 use alloc::format;
@@ -68,6 +68,8 @@ pub(crate) struct Round {
     waits: Aside<ClaimWaits>,
     /// When the openers are told that the disk does not answer.
     disk_by: Option<Duration>,
+    /// Why the machine gave it up: nothing more is claimed.
+    given_up: Option<Error>,
     stage: RoundStage,
 }
 
@@ -130,6 +132,7 @@ impl Round {
             searched: Aside(m.boot),
             waits: Aside::default(),
             disk_by: None,
+            given_up: None,
             stage: RoundStage::Peers(m.now_ms),
         }
     }
@@ -148,7 +151,8 @@ impl Round {
         self.floor = self.floor.max(floor);
         let inherited = self.number == 0 && m.place.inherited.is_some();
         let patience = m.patience(inherited, self.longest.is_some());
-        match self.candidates(m) {
+        let claimed = self.grant.as_ref().map(|grant| grant.worker_id);
+        match candidates(self.offline.as_ref(), claimed, m) {
             Ok(candidates) => {
                 let (name, wait_ms) = (&m.settings.name, m.place.no_record_wait_ms);
                 self.search = Some(ClaimSearch::new(name, candidates, &patience, wait_ms, m.boot));
@@ -160,24 +164,9 @@ impl Round {
         }
     }
 
-    fn candidates(&self, m: &Moment<'_>) -> Result<ClaimCandidates> {
-        if let Some((ids, why)) = &self.offline {
-            return Ok(ClaimCandidates::Cached { worker_ids: ids.clone(), why: why.clone() });
-        }
-        match (&m.settings.workers, &self.grant) {
-            (Workers::Within { first, last }, _) if first == last => Ok(ClaimCandidates::One(*first)),
-            (Workers::Within { first, last }, _) => {
-                Ok(ClaimCandidates::Within { first: *first, last: *last })
-            }
-            (_, Some(grant)) => m.settings.layout.claimed_id(grant.worker_id).map(ClaimCandidates::One),
-            (_, None) => {
-                Err(Error::new(Code::Internal, "a worker id was claimed without its source; report this"))
-            }
-        }
-    }
-
     /// Gives up: what it holds is undone, also what a call that is under way will still get.
     pub(crate) fn give_up(&mut self, error: Error) {
+        self.given_up = Some(error.clone());
         match &mut self.stage {
             RoundStage::Undoing(_) => {}
             RoundStage::Claiming(claim) => {
@@ -248,10 +237,8 @@ impl Round {
                     }
                     let released = self.grant.take().and_then(|grant| grant.lease);
                     let released = released.map(|(lease, _)| lease);
-                    return RoundEnd::Undone(
-                        error.clone(),
-                        released.filter(|lease| !is_held_here(lease, &error, m)),
-                    );
+                    let released = released.filter(|lease| !is_held_here(lease, &error, m));
+                    return RoundEnd::Undone(self.given_up.take().unwrap_or(error), released);
                 }
                 _ => return RoundEnd::None(self.disk_by),
             }
@@ -267,6 +254,7 @@ impl Round {
     fn tries_again(&mut self, error: &Error, m: &Moment<'_>) -> bool {
         let lease = self.grant.as_ref().and_then(|grant| grant.lease.as_ref());
         let again = self.number == 0
+            && self.given_up.is_none()
             && self.tries < MOST_HELD_HERE
             && m.boot.saturating_sub(self.begun) < m.settings.timeout
             && lease.is_some_and(|(lease, _)| is_held_here(lease, error, m));
@@ -473,14 +461,6 @@ impl Round {
             )),
             Err(error) => RoundStage::Undoing(error),
         };
-    }
-
-    /// A lease that came later than its round waited for.
-    pub(crate) fn late_lease(end: End) -> Option<Lease> {
-        match end {
-            End::Claimed(Ok(Claimed::Lease(lease, _))) => Some(lease),
-            _ => None,
-        }
     }
 
     fn tell_of_wait(&self, since: Duration, what: &str, m: &mut Moment<'_>) {

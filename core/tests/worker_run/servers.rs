@@ -1,8 +1,9 @@
 //! Leases of servers over HTTP: claimed, sent again as they were, and released.
 
 use super::host::{CLOSE, Host, OPEN, settings};
+use leafid_core::call::CallId;
 use leafid_core::http::{HttpServer, HttpServers, NoResponse};
-use leafid_core::run::{Answer, RunCall, RunCallEnd, RunState, Workers};
+use leafid_core::run::{Answer, RunCall, RunCallEnd, RunSettings, RunState, RunTicket, Workers};
 use leafid_core::wire::Response;
 use leafid_core::{Code, LeaseClaim};
 use serde_json::Value;
@@ -16,16 +17,19 @@ fn host(unanswered: Option<LeaseClaim>) -> Host {
 }
 
 fn host_that(unanswered: Option<LeaseClaim>, persists: bool) -> Host {
+    Host::of(settings_of(&[URL], persists), unanswered)
+}
+
+fn settings_of(urls: &[&str], persist: bool) -> RunSettings {
     let servers = HttpServers {
         option: "worker",
-        servers: vec![HttpServer { url: URL.into(), proxy: None }],
-        request_timeout: Duration::from_secs(1),
+        servers: urls.iter().map(|url| HttpServer { url: (*url).into(), proxy: None }).collect(),
+        request_timeout: Duration::from_secs(5),
         connect_timeout: Duration::from_millis(500),
     };
-    let workers = Workers::Servers { servers: Arc::new(servers), urls: vec![URL.into()] };
-    let mut settings = settings(workers);
-    settings.persist = persists;
-    Host::of(settings, unanswered)
+    let urls = urls.iter().map(|url| (*url).into()).collect();
+    let workers = Workers::Servers { servers: Arc::new(servers), urls };
+    RunSettings { persist, ..settings(workers) }
 }
 
 /// Answers a request: `answer` makes the status and the body from the body of the request.
@@ -104,6 +108,41 @@ fn a_release_that_fails_ends_the_close_before_the_host_sleeps() {
     host.done(id, unreachable(call));
     host.drive();
     assert_eq!((host.run.answer(ticket), host.closed), (Answer::Look, Some(Ok(()))));
+}
+
+/// The worker id that the server leases is held on this host: its claim is undone.
+fn held_here(persists: bool) -> (Host, RunTicket, CallId, RunCall) {
+    let mut host = host_that(None, persists);
+    host.disk.record_locks.insert(4);
+    let ticket = host.want(OPEN);
+    let (id, call) = host.drive_to("Http");
+    host.done(id, answer(call, 1, |_, sent| lease(sent)));
+    let (id, call) = host.drive_to("UnlockHost");
+    (host, ticket, id, call)
+}
+
+/// Its lease would be had by nobody.
+#[test]
+fn a_round_that_was_given_up_does_not_claim_another_worker_id() {
+    for closes in [false, true] {
+        let (mut host, ticket, id, call) = held_here(true);
+        host.calls.clear();
+        match closes {
+            true => drop(host.want(CLOSE)),
+            false => host.run.give_up(ticket, host.clocks),
+        }
+        let end = host.carry_out(call);
+        host.done(id, end);
+        host.drive();
+        assert_eq!(host.calls, [""; 0], "the lease of an id that is held here is left to end");
+        let state = host.run.state();
+        match closes {
+            true => assert_eq!((state, host.closed), (RunState::Closed, Some(Ok(())))),
+            false => {
+                assert!(matches!(state, RunState::Failed(error) if error.code() == Code::WouldBlock));
+            }
+        }
+    }
 }
 
 /// A second claim would take a second worker id.
