@@ -9,6 +9,7 @@ mod call_end;
 mod claim_checks;
 mod claim_waits;
 mod disk_calls;
+mod disk_time;
 mod farewell;
 mod flake;
 mod id_claim;

@@ -6,6 +6,7 @@
 //! | `Claiming` | its round won a worker id | `Held` |
 //! | `Claiming` | its round is undone | `Failed`; `Claiming` again for those who asked meanwhile |
 //! | `Claiming` | the last opener has left, or the disk does not answer | `Claiming`: the round is undone |
+//! | `Claiming` | the disk still does not answer those who asked meanwhile | `Claiming`: they are told as well |
 //! | `Held` | the lease is lost, or is over | `Lost` |
 //! | `Lost` | a claim is due, and nothing of the one before is left | `Lost`: a new round |
 //! | `Lost` | the round got a lease | `Lost`: the generator is sealed, and its worker id is given back |
@@ -136,7 +137,9 @@ impl RunOrder {
         let closed = || Answer::Failed(closed());
         match (need, &self.life) {
             (Need::Open { .. }, Life::Idle | Life::Failed(_)) => self.begin_claim(m),
-            (Need::Open { .. }, Life::Claiming) => {}
+            (Need::Open { .. }, Life::Claiming) => {
+                self.round.iter_mut().for_each(|round| round.awaited(m));
+            }
             (Need::Open { .. }, Life::Held | Life::Lost) => self.callers.answer_opens(Answer::Look),
             (Need::Open { .. }, Life::Closing | Life::Closed) => self.callers.answer_opens(closed()),
             (Need::Span, Life::Claiming | Life::Held | Life::Lost) => {}

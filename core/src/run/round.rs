@@ -28,13 +28,14 @@ use crate::run::call_end::{Claimed, End};
 use crate::run::claim_checks::{agree, candidates, is_held_here};
 use crate::run::claim_waits::{ClaimWaits, wait_line};
 use crate::run::disk_calls::{HolderCall, RecordsCall};
+use crate::run::disk_time::DiskTime;
 use crate::run::id_claim::{IdClaim, IdEnd, Won};
 use crate::run::lanes::{Lane, Lanes, RunCall};
 use crate::run::moment::Moment;
 use crate::run::record_open::{RecordPeek, record_file_name};
 use crate::run::record_write::RecordWritten;
 use crate::run::source_calls::{ClaimCall, PeersCall};
-use crate::spelling::name::{PEER_TIMES, TIMEOUT_MS};
+use crate::spelling::name::PEER_TIMES;
 use crate::{
     ClaimAction, ClaimSearch, Code, Error, Lease, OfflineRefusal, PEERS_THRESHOLD_MS, Result, SPAN_WISH_MS,
     peers_agree,
@@ -67,7 +68,7 @@ pub(crate) struct Round {
     searched: Aside<Duration>,
     waits: Aside<ClaimWaits>,
     /// When the openers are told that the disk does not answer.
-    disk_by: Option<Duration>,
+    disk: DiskTime,
     /// Why the machine gave it up: nothing more is claimed.
     given_up: Option<Error>,
     stage: RoundStage,
@@ -131,7 +132,7 @@ impl Round {
             search: None,
             searched: Aside(m.boot),
             waits: Aside::default(),
-            disk_by: None,
+            disk: DiskTime::default(),
             given_up: None,
             stage: RoundStage::Peers(m.now_ms),
         }
@@ -158,7 +159,9 @@ impl Round {
                 self.search = Some(ClaimSearch::new(name, candidates, &patience, wait_ms, m.boot));
                 (self.searched, self.stage) = (Aside(m.boot), RoundStage::Searching);
                 // After a loss, its schedule judges the whole round.
-                self.disk_by = (self.number == 0).then(|| m.boot.saturating_add(m.claim_bound(&patience)));
+                if self.number == 0 {
+                    self.disk.begin(m.claim_bound(&patience), m);
+                }
             }
             Err(error) => self.stage = RoundStage::Undoing(m.settings.workers.unusable(error)),
         }
@@ -167,6 +170,7 @@ impl Round {
     /// Gives up: what it holds is undone, also what a call that is under way will still get.
     pub(crate) fn give_up(&mut self, error: Error) {
         self.given_up = Some(error.clone());
+        self.disk.stop();
         match &mut self.stage {
             RoundStage::Undoing(_) => {}
             RoundStage::Claiming(claim) => {
@@ -178,17 +182,26 @@ impl Round {
         }
     }
 
+    /// Somebody opens who came after it was given up. Who comes still later does not put off the answer.
+    pub(crate) fn awaited(&mut self, m: &Moment<'_>) {
+        if self.given_up.is_some() && self.disk.due().is_none() {
+            self.disk.begin(m.disk_bound(), m);
+        }
+    }
+
     /// When the disk has had its time, once: the error for those who wait.
     pub(crate) fn overdue(&mut self, m: &Moment<'_>) -> Option<Error> {
-        let by = self.disk_by.filter(|by| m.boot >= *by)?;
-        self.disk_by = None;
-        let waited = by.saturating_sub(self.searched.0).as_millis();
-        let place = &m.place.directory;
-        let message =
-            format!("{place} did not answer within {waited} ms; see the disk, or raise {TIMEOUT_MS}");
-        let error = Error::new(Code::StateIo, message);
+        let error = self.disk.overdue(m)?;
         self.give_up(error.clone());
         Some(error)
+    }
+
+    /// The names of the records are next.
+    fn list(&mut self, m: &Moment<'_>) {
+        self.stage = RoundStage::Listing;
+        if self.lists_records(m) {
+            self.disk.begin(m.disk_bound(), m);
+        }
     }
 
     /// Goes on as far as no call is needed.
@@ -196,11 +209,15 @@ impl Round {
         let (is_disk_free, lists_records) = (lanes.is_free(Lane::Disk), self.lists_records(m));
         loop {
             match &mut self.stage {
-                RoundStage::Peers(_) if !m.settings.peer_times => self.stage = RoundStage::Listing,
+                RoundStage::Peers(_) if !m.settings.peer_times => self.list(m),
                 RoundStage::Listing if !lists_records => {
                     self.stage = RoundStage::Layouts(Vec::new());
                 }
-                RoundStage::Layouts(left) if left.is_empty() => self.stage = RoundStage::Asking,
+                RoundStage::Layouts(left) if left.is_empty() => {
+                    // What follows is the time of the source.
+                    self.disk.stop();
+                    self.stage = RoundStage::Asking;
+                }
                 RoundStage::Asking if !m.settings.workers.of_source() => self.stage = RoundStage::Given,
                 RoundStage::Given => return RoundEnd::Given,
                 RoundStage::Searching => self.search(m),
@@ -208,11 +225,11 @@ impl Round {
                 RoundStage::Offline(_, until) => return RoundEnd::None(Some(*until)),
                 RoundStage::Pausing(until) if m.boot >= *until => self.stage = RoundStage::Searching,
                 RoundStage::Pausing(until) => {
-                    return RoundEnd::None(self.disk_by.into_iter().chain([*until]).min());
+                    return RoundEnd::None(self.disk.due().into_iter().chain([*until]).min());
                 }
                 RoundStage::Peeking(_) if !m.settings.persist => self.peeked(None, m),
                 RoundStage::Claiming(claim) => match claim.poll(m, is_disk_free) {
-                    IdEnd::None(due) => return RoundEnd::None(due.into_iter().chain(self.disk_by).min()),
+                    IdEnd::None(due) => return RoundEnd::None(due.into_iter().chain(self.disk.due()).min()),
                     IdEnd::Won(won) => {
                         self.waits.0.clock = self.waits.0.clock.saturating_add(claim.waited());
                         self.tell(&won, m);
@@ -240,7 +257,7 @@ impl Round {
                     let released = released.filter(|lease| !is_held_here(lease, &error, m));
                     return RoundEnd::Undone(self.given_up.take().unwrap_or(error), released);
                 }
-                _ => return RoundEnd::None(self.disk_by),
+                _ => return RoundEnd::None(self.disk.due()),
             }
         }
     }
@@ -259,7 +276,8 @@ impl Round {
             && m.boot.saturating_sub(self.begun) < m.settings.timeout
             && lease.is_some_and(|(lease, _)| is_held_here(lease, error, m));
         if again {
-            (self.grant, self.search, self.disk_by) = (None, None, None);
+            (self.grant, self.search) = (None, None);
+            self.disk.stop();
         }
         again
     }
@@ -335,7 +353,7 @@ impl Round {
             RoundStage::Peers(_) => {
                 let error = m.late(&format!("{PEER_TIMES}"));
                 m.notices.warn(format!("{error}; the start continues without {PEER_TIMES}"));
-                self.stage = RoundStage::Listing;
+                self.list(m);
             }
             RoundStage::Asking => self.stage = RoundStage::Undoing(m.late("the claim of a worker id")),
             _ => {}
@@ -356,10 +374,10 @@ impl Round {
             (End::Times(times_ms), RoundStage::Peers(before_ms)) => {
                 let before_ms = *before_ms;
                 self.tell_of_wait(since, &format!("the clocks of {PEER_TIMES}"), m);
-                self.stage = match agree(times_ms, before_ms, m) {
-                    Ok(()) => RoundStage::Listing,
-                    Err(error) => RoundStage::Undoing(error),
-                };
+                match agree(times_ms, before_ms, m) {
+                    Ok(()) => self.list(m),
+                    Err(error) => self.stage = RoundStage::Undoing(error),
+                }
             }
             (End::CachesListed(listed), RoundStage::Offline(..)) => self.listed(listed.into_worker_ids()),
             (End::Recorded(worker_ids), RoundStage::Listing) => self.stage = RoundStage::Layouts(worker_ids),

@@ -1,7 +1,7 @@
 //! The end of a run: while it is opened, while the disk hangs, and while its caller leaves.
 
 use super::host::{CLOSE, Host, OPEN, settings};
-use leafid_core::run::{Answer, Need, RunState, Workers};
+use leafid_core::run::{Answer, Need, RunState, RunTicket, Workers};
 use leafid_core::{Code, Error};
 
 const SEVEN: Workers = Workers::Within { first: 7, last: 7 };
@@ -74,6 +74,51 @@ fn an_opening_is_told_of_a_disk_that_hangs_and_the_next_one_waits_for_it() {
     host.done(id, end);
     host.drive();
     assert_eq!(host.run.answer(next), Answer::Look);
+}
+
+fn told_of_the_disk(host: &Host, ticket: RunTicket) {
+    let Answer::Failed(error) = host.run.answer(ticket) else { panic!("it waits") };
+    assert_eq!(error.code(), Code::StateIo);
+}
+
+#[test]
+fn who_opens_while_the_disk_hangs_waits_for_it_as_long_as_the_first_one() {
+    let mut host = Host::new(settings(SEVEN));
+    let first = host.want(OPEN);
+    let (id, call) = host.drive_to("OpenRecord");
+    host.drive_for(3_000);
+    told_of_the_disk(&host, first);
+    let next = host.want(OPEN);
+    host.drive_for(1_500);
+    // Those who come later do not put it off.
+    let last = host.want(OPEN);
+    host.drive_for(600);
+    told_of_the_disk(&host, next);
+    told_of_the_disk(&host, last);
+    let end = host.carry_out(call);
+    host.done(id, end);
+    host.drive();
+    assert_eq!(host.asked(OPEN), Answer::Look);
+}
+
+#[test]
+fn an_opening_waits_no_longer_for_the_list_of_records_than_for_one() {
+    for hangs in ["ListRecords", "PeekRecord"] {
+        let mut host = Host::new(settings(Workers::Callback { leases: true }));
+        host.source.worker_ids = vec![4];
+        host.disk.files.insert(3, Vec::new());
+        let ticket = host.want(OPEN);
+        let (id, call) = host.drive_to(hangs);
+        host.drive_for(1_900);
+        assert!(matches!(host.run.answer(ticket), Answer::Pending(_)));
+        host.drive_for(200);
+        told_of_the_disk(&host, ticket);
+        let next = host.want(OPEN);
+        let end = host.carry_out(call);
+        host.done(id, end);
+        host.drive();
+        assert_eq!(host.run.answer(next), Answer::Look, "{hangs}");
+    }
 }
 
 #[test]

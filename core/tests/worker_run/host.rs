@@ -226,7 +226,10 @@ impl Host {
             RunCall::LockHost(call) => call.taken(),
             RunCall::UnlockHost(call) => call.end(),
             RunCall::Holder(call) => call.end(Holder::default()),
-            RunCall::ListRecords(call) => call.end(std::iter::empty()),
+            RunCall::ListRecords(call) => {
+                let names: Vec<_> = self.disk.files.keys().map(|id| format!("worker-{id}.state")).collect();
+                call.end(names.iter().map(String::as_str))
+            }
             RunCall::PeekRecord(call) => match self.disk.files.get(&call.worker_id()) {
                 None => call.missing().into(),
                 Some(bytes) => {
