@@ -5,6 +5,7 @@
 //! | the lease is kept | the worker id is given back, and no renewal is under way | released: with the token of the last renewal |
 //! | the lease is kept | the worker id is given back, and a renewal is under way | kept: until the renewal ends |
 //! | the lease is kept | the source said that it is lost | nothing is released |
+//! | the lease is kept | a renewal of servers was given up, and has no answer | nothing is released |
 
 use crate::{HeldLease, Layout, Lease, RenewalAnswer};
 use core::time::Duration;
@@ -52,6 +53,15 @@ impl Farewell {
         let known = self.late.as_ref().map(|(since, answer)| rank(*since, answer));
         if known.is_none_or(|known| rank(since, &answer) >= known) {
             self.late = Some((since, answer));
+        }
+    }
+
+    /// A renewal that was given up has no answer. Unless one that was asked for later has succeeded, the source may have
+    /// made a token that nobody knows: nothing is released by an old one.
+    pub(crate) fn unanswered(&mut self, since: Duration) {
+        let is_last = |(held, _): &mut (HeldLease, u64)| since >= held.asked();
+        if self.late.as_ref().is_none_or(|(known, _)| since >= *known) {
+            self.lease.take_if(is_last);
         }
     }
 

@@ -15,7 +15,7 @@
 //! | `Failed` | a need to open | `Claiming` |
 //! | `Idle`, `Failed` | a need to close | `Closed` |
 //! | `Claiming`, `Held`, `Lost` | a need to close | `Closing`: the generator is sealed, the round is undone |
-//! | `Closing` | nothing is held any more, or its time is over | `Closed` |
+//! | `Closing` | nothing is held any more, or its time is over | `Closed`: the source is given up |
 //! | `Closed` | a call ends late | `Closed`: what it brought is undone, what is left is given back |
 //!
 //! If several things are due, the order is: the end of a closed generator, the claim, the span, the lease, the loss.

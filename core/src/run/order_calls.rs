@@ -242,6 +242,9 @@ impl RunOrder {
             LateEnd::Unanswered(claim) => {
                 self.servers.iter_mut().for_each(|servers| servers.unanswered_late(claim.clone()));
             }
+            LateEnd::Nothing if call.asked == Asked::Renew => {
+                self.farewell.iter_mut().for_each(|farewell| farewell.unanswered(call.since));
+            }
             LateEnd::Renewal(_) | LateEnd::Nothing => {}
         }
     }
@@ -279,6 +282,15 @@ impl RunOrder {
     pub(crate) fn give_up_source(&mut self, m: &mut Moment<'_>) {
         self.abandon_source(m);
         self.servers.iter_mut().for_each(|servers| servers.give_up());
+    }
+
+    /// The run has ended: no server is asked for a release any more. The leases end by themselves.
+    pub(crate) fn give_up_releases(&mut self, m: &mut Moment<'_>) {
+        let Some(servers) = &mut self.servers else { return };
+        servers.give_up_releases();
+        while let Some(id) = self.lanes.abandon(Lane::Beside) {
+            m.notices.push(RunNotice::Abandon(id));
+        }
     }
 
     /// Calls of the source that take too long: what waits for them goes on without them. Returns whether there were any.

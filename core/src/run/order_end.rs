@@ -108,6 +108,8 @@ impl RunOrder {
             m.notices.warn(format!("the release of worker id {worker_id} did not answer in time"));
         }
         self.life = Life::Closed;
+        self.give_up_source(m);
+        self.give_up_releases(m);
         self.callers.answer_closes(result.clone().map_or_else(Answer::Failed, |()| Answer::Look));
         m.notices.push(RunNotice::Closed(result));
         m.notices.wake();

@@ -6,6 +6,7 @@
 //! | asking | the exchange is done, or takes too long | idle: its result |
 //! | asking | given up | idle: what a call that is under way brings comes late |
 //! | any | a release begins | the same; the release is asked beside |
+//! | any | the releases are given up | the same; no server is asked for them any more |
 //! | any | a claim ended without an answer, or ended so late | the same; the next claim is sent as it was |
 
 use crate::call::CallId;
@@ -16,6 +17,7 @@ use crate::{Lease, LeaseClaim, RenewalRequest, SPAN_WISH_MS, ServersHealth};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::mem::take;
 use core::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -153,6 +155,13 @@ impl ServerLeases {
         if let Some(asking) = &mut self.asking {
             let result = asking.exchange.close(&mut self.health);
             self.over(result);
+        }
+    }
+
+    /// Nobody waits for the releases any more.
+    pub(crate) fn give_up_releases(&mut self) {
+        for mut releasing in take(&mut self.releases) {
+            releasing.exchange.close(&mut self.health);
         }
     }
 

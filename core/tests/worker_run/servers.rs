@@ -145,6 +145,27 @@ fn a_round_that_was_given_up_does_not_claim_another_worker_id() {
     }
 }
 
+#[test]
+fn a_close_that_is_over_gives_up_its_request_and_asks_no_other_server() {
+    let mut host = Host::of(settings_of(&[URL, "http://others"], false), None);
+    host.want(OPEN);
+    let (id, call) = host.drive_to("Http");
+    host.done(id, answer(call, 1, |_, sent| lease(sent)));
+    host.drive();
+    host.id();
+    host.pass(5_000);
+    let (id, call) = host.drive_to("Http");
+    host.want(CLOSE);
+    host.drive_for(1_900);
+    assert_eq!((host.closed.clone(), &host.abandoned[..]), (None, &[][..]));
+    host.drive_for(200);
+    assert_eq!((host.closed.clone(), &host.abandoned[..]), (Some(Ok(())), &[id][..]));
+    host.calls.clear();
+    host.done(id, unreachable(call));
+    host.drive_for(10_000);
+    assert_eq!(host.calls, [""; 0], "its token may be another by now");
+}
+
 /// A second claim would take a second worker id.
 #[test]
 fn a_claim_without_an_answer_is_sent_again_as_it_was_by_the_next_run() {
