@@ -102,7 +102,9 @@ impl RunOrder {
         let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
         let request = seat.next_renewal(self.callers.waits_for_span(), m)?;
         let call = RunCall::Renew(RenewCall(request));
-        Some((Lane::Source, Asked::Renew, call, Some(m.call_bound())))
+        // Without a time of its own: another one with the same token would be refused, because this one may make a new
+        // token. If it hangs, the lease is over at its end.
+        Some((Lane::Source, Asked::Renew, call, None))
     }
 
     fn disk_call(&mut self, m: &mut Moment<'_>) -> Option<(Asked, RunCall)> {
@@ -262,7 +264,7 @@ impl RunOrder {
         }
     }
 
-    /// A renewal ended. One that was abandoned tells of a newer token, but nothing else.
+    /// A renewal ended. One of servers that was abandoned tells of a newer token, but nothing else.
     fn renewed(&mut self, answer: RenewalAnswer, call: &UnderWay, m: &mut Moment<'_>) {
         match (&self.life, &mut self.farewell) {
             (_, Some(farewell)) => farewell.renewed(call.since, answer),
@@ -304,22 +306,12 @@ impl RunOrder {
                 self.served(result, since, m);
             }
         }
-        let Some(call) = self.lanes.on(Lane::Source).filter(|call| call.is_overdue(m.boot)) else {
-            return any;
-        };
-        let (asked, since) = (call.asked, call.since);
-        self.abandon_source(m);
-        if asked != Asked::Renew {
+        if self.lanes.on(Lane::Source).is_some_and(|call| call.is_overdue(m.boot)) {
+            any = true;
+            self.abandon_source(m);
             self.round.iter_mut().for_each(|round| round.late(m));
-            return true;
         }
-        let waited = m.boot.saturating_sub(since).as_millis();
-        let message = format!("the renewal of the lease failed: no answer within {waited} ms");
-        let answer = RenewalAnswer::Failed(Error::new(Code::WorkerLost, message));
-        if self.life == Life::Held {
-            self.take_renewal(answer, since, m);
-        }
-        true
+        any
     }
 
     /// A call of user code needs the event loop. Callers that return to it wait; others do not.

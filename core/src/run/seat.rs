@@ -215,7 +215,7 @@ impl Seat {
         Some((end, held.lease().until_ms))
     }
 
-    /// A renewal ended after it was abandoned. If none that was asked for later has succeeded, its token is the last.
+    /// A renewal of servers ended after it was abandoned, because its host did not report its end in time. If none that was asked for later has succeeded, its token is the last.
     pub(crate) fn renewed_late(&mut self, answer: RenewalAnswer, since: Duration, m: &Moment<'_>) {
         if let (RenewalAnswer::Renewed(renewal), Some(held)) = (answer, &mut self.lease)
             && self.renewed_at.is_none_or(|at| since > at)

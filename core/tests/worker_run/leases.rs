@@ -85,23 +85,49 @@ fn a_claim_that_comes_too_late_is_released() {
     assert_eq!(host.run.state(), RunState::Held { worker_id: 5, lost: false });
 }
 
+/// A second one with the same token would be refused, because the first one made another.
 #[test]
-fn the_token_of_a_renewal_that_was_abandoned_is_the_one_to_release() {
+fn a_renewal_that_takes_long_is_not_sent_twice_and_counts_whole() {
     let mut host = opened(&[4]);
     host.id();
     host.pass(5_000);
     let (id, call) = host.drive_to("Renew");
-    host.pass(2_000);
-    host.drive();
-    assert_eq!(host.abandoned, [id]);
-    assert!(host.log.iter().any(|(_, text)| text.contains("no answer within 2000 ms")), "{:?}", host.log);
-    let late = host.carry_out(call);
-    // The next one fails: what the source knows is what the late one brought.
+    let end = host.carry_out(call);
+    host.calls.clear();
+    host.drive_for(4_500);
+    host.id();
+    assert_eq!(
+        (&host.abandoned[..], host.run.state()),
+        (&[][..], RunState::Held { worker_id: 4, lost: false })
+    );
+    assert!(!host.calls.iter().any(|call| call == "Source Renew"), "{:?}", host.calls);
+    host.done(id, end);
+    // Beyond the end of the first lease: the next renewal is half-way of the one that came.
+    host.drive_for(400);
     host.source.is_down = true;
-    host.drive_for(1_000);
-    host.done(id, late);
+    host.drive_for(2_000);
+    assert_eq!(host.run.state(), RunState::Held { worker_id: 4, lost: false });
     assert_eq!(host.asked(CLOSE), Answer::Look);
     assert_eq!(host.source.released[0].1, "t2");
+}
+
+#[test]
+fn a_renewal_that_hangs_is_abandoned_when_its_lease_is_over() {
+    let mut host = opened(&[4, 5]);
+    host.id();
+    host.pass(5_000);
+    let (id, call) = host.drive_to("Renew");
+    host.drive_for(4_900);
+    assert_eq!(host.abandoned, []);
+    host.drive_for(200);
+    assert_eq!(host.abandoned, [id]);
+    assert_eq!(host.run.state(), RunState::Held { worker_id: 5, lost: false });
+    assert!(host.log.iter().any(|(_, text)| text.contains("it hangs")), "{:?}", host.log);
+    let late = host.carry_out(call);
+    host.done(id, late);
+    assert_eq!(host.asked(CLOSE), Answer::Look);
+    let token = host.source.released.iter().map(|(worker_id, token, _)| (*worker_id, token.as_str()));
+    assert_eq!(token.collect::<Vec<_>>(), [(5, "t2")]);
 }
 
 #[test]
