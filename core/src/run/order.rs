@@ -102,11 +102,9 @@ pub(crate) struct Settled {
 }
 
 impl RunOrder {
-    pub(crate) fn new(settings: &RunSettings, seed: u64, unanswered: Option<LeaseClaim>) -> RunOrder {
+    pub(crate) fn new(settings: &RunSettings, seed: u64) -> RunOrder {
         let servers = match &settings.workers {
-            Workers::Servers { servers, .. } => {
-                Some(ServerLeases::new(Arc::clone(servers), unanswered, seed))
-            }
+            Workers::Servers { servers, .. } => Some(ServerLeases::new(Arc::clone(servers), seed)),
             Workers::Within { .. } | Workers::Callback { .. } => None,
         };
         RunOrder {
@@ -181,8 +179,12 @@ impl RunOrder {
         self.generator.as_ref().map(Flake::shared)
     }
 
-    pub(crate) fn unanswered(&self) -> Option<&LeaseClaim> {
-        self.servers.as_ref().and_then(ServerLeases::unanswered)
+    pub(crate) fn give_unanswered(&mut self, claim: LeaseClaim) {
+        self.servers.iter_mut().for_each(|servers| servers.keep_unanswered(claim.clone()));
+    }
+
+    pub(crate) fn take_unanswered(&mut self) -> Option<LeaseClaim> {
+        self.servers.as_mut().and_then(ServerLeases::take_unanswered)
     }
 
     /// The first tick that is not durable.

@@ -242,7 +242,7 @@ impl RunOrder {
             LateEnd::Lease(lease) => self.release_unused(lease, m),
             LateEnd::Renewal(answer) if call.asked == Asked::Renew => self.renewed(answer, call, m),
             LateEnd::Unanswered(claim) => {
-                self.servers.iter_mut().for_each(|servers| servers.unanswered_late(claim.clone()));
+                self.servers.iter_mut().for_each(|servers| servers.keep_unanswered(claim.clone()));
             }
             LateEnd::Nothing if call.asked == Asked::Renew => {
                 self.farewell.iter_mut().for_each(|farewell| farewell.unanswered(call.since));

@@ -7,7 +7,9 @@
 //! | asking | given up | idle: what a call that is under way brings comes late |
 //! | any | a release begins | the same; the release is asked beside |
 //! | any | the releases are given up | the same; no server is asked for them any more |
-//! | any | a claim ended without an answer, or ended so late | the same; the next claim is sent as it was |
+//! | any | a claim ended without an answer, or ended so late, or one of another run is given | the same; it is kept |
+//! | any | a claim begins | asking: the one that was kept longest, as it was; or a new one |
+//! | any | what is kept is taken for another run | the same; it is not kept any more |
 
 use crate::call::CallId;
 use crate::http::{ClaimEnd, Exchange, ExchangeStep, HttpCall, HttpEnd, HttpResult, HttpServers};
@@ -15,6 +17,7 @@ use crate::run::aside::Aside;
 use crate::run::moment::Moment;
 use crate::{Lease, LeaseClaim, RenewalRequest, SPAN_WISH_MS, ServersHealth};
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::take;
@@ -26,8 +29,8 @@ pub(crate) struct ServerLeases {
     health: ServersHealth,
     asking: Option<Asking>,
     releases: Vec<Releasing>,
-    /// The claim that no server has answered.
-    unanswered: Option<LeaseClaim>,
+    /// The claims that no server has answered. Two that send one of them would get one lease: it is kept once.
+    unanswered: VecDeque<LeaseClaim>,
     /// For jitter alone.
     seed: u64,
 }
@@ -59,9 +62,10 @@ pub(crate) enum ServerStep {
 }
 
 impl ServerLeases {
-    pub(crate) fn new(servers: Arc<HttpServers>, unanswered: Option<LeaseClaim>, seed: u64) -> ServerLeases {
+    pub(crate) fn new(servers: Arc<HttpServers>, seed: u64) -> ServerLeases {
         let health = ServersHealth::new(servers.servers.len());
-        ServerLeases { servers, health, asking: None, releases: Vec::new(), unanswered, seed }
+        let (releases, unanswered) = (Vec::new(), VecDeque::new());
+        ServerLeases { servers, health, asking: None, releases, unanswered, seed }
     }
 
     pub(crate) fn is_idle(&self) -> bool {
@@ -73,13 +77,16 @@ impl ServerLeases {
         self.asking.as_ref().is_some_and(|asking| asking.is_renewal)
     }
 
-    pub(crate) fn unanswered(&self) -> Option<&LeaseClaim> {
-        self.unanswered.as_ref()
+    /// A claim that has no answer, and is not sent by anybody: it is sent again as it was.
+    pub(crate) fn keep_unanswered(&mut self, claim: LeaseClaim) {
+        if self.unanswered.iter().all(|kept| kept.instance != claim.instance) {
+            self.unanswered.push_back(claim);
+        }
     }
 
-    /// The claim of a call that came late has no answer: it may be sent again as it was.
-    pub(crate) fn unanswered_late(&mut self, claim: LeaseClaim) {
-        self.unanswered = Some(claim);
+    /// One claim without an answer, to send. It is not kept any more.
+    pub(crate) fn take_unanswered(&mut self) -> Option<LeaseClaim> {
+        self.unanswered.pop_front()
     }
 
     fn next_seed(&mut self) -> u64 {
@@ -91,7 +98,7 @@ impl ServerLeases {
     pub(crate) fn claim(&mut self, within: Option<Duration>, m: &Moment<'_>) {
         let seed = self.next_seed();
         let times = (m.now_ms, m.now_ms.saturating_add(SPAN_WISH_MS));
-        let unanswered = self.unanswered.take();
+        let unanswered = self.take_unanswered();
         let exchange = Exchange::claim(&self.servers, &m.settings.name, unanswered, times, seed, m.boot);
         let until = within.map(|within| m.boot.saturating_add(within));
         self.asking = Some(Asking { exchange, is_renewal: false, since: m.boot, until });
@@ -122,8 +129,8 @@ impl ServerLeases {
 
     fn over(&mut self, result: HttpResult) -> ServerStep {
         let Some(asking) = self.asking.take() else { return ServerStep::Nothing };
-        if let HttpResult::Claimed(ClaimEnd { unanswered, .. }) = &result {
-            self.unanswered = unanswered.clone();
+        if let HttpResult::Claimed(ClaimEnd { unanswered: Some(claim), .. }) = &result {
+            self.keep_unanswered(claim.clone());
         }
         ServerStep::Done(result, asking.since)
     }

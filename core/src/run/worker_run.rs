@@ -37,10 +37,9 @@ pub struct WorkerRun {
 }
 
 impl WorkerRun {
-    /// A run that nobody has opened. `seed` is for jitter alone. `unanswered`: what [`WorkerRun::unanswered`] of the last
-    /// run of the same name and servers returned.
-    pub fn new(settings: RunSettings, place: Place, seed: u64, unanswered: Option<LeaseClaim>) -> WorkerRun {
-        let order = RunOrder::new(&settings, seed, unanswered);
+    /// A run that nobody has opened. `seed` is for jitter alone.
+    pub fn new(settings: RunSettings, place: Place, seed: u64) -> WorkerRun {
+        let order = RunOrder::new(&settings, seed);
         let (settings, place) = (Arc::new(settings), Aside(Arc::new(place)));
         WorkerRun {
             settings,
@@ -53,10 +52,17 @@ impl WorkerRun {
         }
     }
 
-    /// The claim that no lease server has answered: the next run of the same name and servers sends it as it was, and
-    /// takes no second worker id.
-    pub fn unanswered(&self) -> Option<&LeaseClaim> {
-        self.order.unanswered()
+    /// A claim that no lease server has answered, if there is one. It leaves this run: the host keeps it, and gives it to
+    /// one run alone, because two runs that send it get one lease. After each failed opening, and after each late end of a
+    /// closed run, it takes them until there are none.
+    pub fn take_unanswered(&mut self) -> Option<LeaseClaim> {
+        self.order.take_unanswered()
+    }
+
+    /// Before an opening: what [`WorkerRun::take_unanswered`] of a run of the same name and servers returned. The next claim
+    /// sends it as it was, and takes no second worker id.
+    pub fn give_unanswered(&mut self, claim: LeaseClaim) {
+        self.order.give_unanswered(claim);
     }
 
     /// A caller needs something. Its answer comes with [`RunNotice::Wake`], or at once; then nothing is kept of it. A caller

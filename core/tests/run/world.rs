@@ -169,7 +169,7 @@ impl World {
             machine_start: None,
             inherited,
         };
-        let run = WorkerRun::new(settings, place, self.random.next(), None);
+        let run = WorkerRun::new(settings, place, self.random.next());
         let user = User::at(self.now);
         let process = Process {
             host,

@@ -8,7 +8,7 @@ use leafid_core::run::{
     Answer, Claimed, Holder, Need, RunCall, RunCallEnd, RunNotice, RunSettings, RunTicket, SourceFailure,
     WorkerRun, Workers,
 };
-use leafid_core::{ClockFilter, Layout, Lease, LeaseClaim, Renewal, Result};
+use leafid_core::{ClockFilter, Layout, Lease, Renewal, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,10 +93,6 @@ pub(super) struct Host {
 
 impl Host {
     pub(super) fn new(settings: RunSettings) -> Host {
-        Host::of(settings, None)
-    }
-
-    pub(super) fn of(settings: RunSettings, unanswered: Option<LeaseClaim>) -> Host {
         let writer = Writer { pid: 42, host: "here".into(), boot: "boot".into(), ..Writer::default() };
         let place = Place {
             clock: Arc::new(ClockFilter::new()),
@@ -110,7 +106,7 @@ impl Host {
             machine_start: None,
         };
         Host {
-            run: WorkerRun::new(settings, place, SEED, unanswered),
+            run: WorkerRun::new(settings, place, SEED),
             disk: Disk::default(),
             source: Source { lease_ms: 10_000, ..Source::default() },
             clocks: Clocks { wall_ms: NOW_MS, boot: Duration::from_secs(1_000) },

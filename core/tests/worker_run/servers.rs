@@ -1,23 +1,19 @@
 //! Leases of servers over HTTP: claimed, sent again as they were, and released.
 
 use super::host::{CLOSE, Host, OPEN, settings};
+use leafid_core::Code;
 use leafid_core::call::CallId;
 use leafid_core::http::{HttpServer, HttpServers, NoResponse};
 use leafid_core::run::{Answer, RunCall, RunCallEnd, RunSettings, RunState, RunTicket, Workers};
 use leafid_core::wire::Response;
-use leafid_core::{Code, LeaseClaim};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
 const URL: &str = "http://leases";
 
-fn host(unanswered: Option<LeaseClaim>) -> Host {
-    host_that(unanswered, false)
-}
-
-fn host_that(unanswered: Option<LeaseClaim>, persists: bool) -> Host {
-    Host::of(settings_of(&[URL], persists), unanswered)
+fn host() -> Host {
+    Host::new(settings_of(&[URL], false))
 }
 
 fn settings_of(urls: &[&str], persist: bool) -> RunSettings {
@@ -54,7 +50,7 @@ fn lease(sent: &Value) -> (u16, String) {
 
 #[test]
 fn a_lease_of_a_server_is_claimed_and_released() {
-    let mut host = host(None);
+    let mut host = host();
     let ticket = host.want(OPEN);
     let (id, call) = host.drive_to("Http");
     let end = answer(call, 1, |path, sent| {
@@ -86,7 +82,7 @@ fn unreachable(call: RunCall) -> RunCallEnd {
 /// A host that slept over it would hear of the cached leases when their time is over.
 #[test]
 fn what_the_end_of_a_request_makes_ready_is_pulled_before_the_host_sleeps() {
-    let mut host = host_that(None, true);
+    let mut host = Host::new(settings_of(&[URL], true));
     host.want(OPEN);
     let (id, call) = host.drive_to("Http");
     assert!(host.pull().is_none() && host.sleeps());
@@ -97,7 +93,7 @@ fn what_the_end_of_a_request_makes_ready_is_pulled_before_the_host_sleeps() {
 
 #[test]
 fn a_release_that_fails_ends_the_close_before_the_host_sleeps() {
-    let mut host = host(None);
+    let mut host = host();
     host.want(OPEN);
     let (id, call) = host.drive_to("Http");
     host.done(id, answer(call, 1, |_, sent| lease(sent)));
@@ -112,7 +108,7 @@ fn a_release_that_fails_ends_the_close_before_the_host_sleeps() {
 
 /// The worker id that the server leases is held on this host: its claim is undone.
 fn held_here(persists: bool) -> (Host, RunTicket, CallId, RunCall) {
-    let mut host = host_that(None, persists);
+    let mut host = Host::new(settings_of(&[URL], persists));
     host.disk.record_locks.insert(4);
     let ticket = host.want(OPEN);
     let (id, call) = host.drive_to("Http");
@@ -147,7 +143,7 @@ fn a_round_that_was_given_up_does_not_claim_another_worker_id() {
 
 #[test]
 fn a_close_that_is_over_gives_up_its_request_and_asks_no_other_server() {
-    let mut host = Host::of(settings_of(&[URL, "http://others"], false), None);
+    let mut host = Host::new(settings_of(&[URL, "http://others"], false));
     host.want(OPEN);
     let (id, call) = host.drive_to("Http");
     host.done(id, answer(call, 1, |_, sent| lease(sent)));
@@ -169,7 +165,7 @@ fn a_close_that_is_over_gives_up_its_request_and_asks_no_other_server() {
 /// A second claim would take a second worker id.
 #[test]
 fn a_claim_without_an_answer_is_sent_again_as_it_was_by_the_next_run() {
-    let mut first = host(None);
+    let mut first = host();
     let ticket = first.want(OPEN);
     let (id, call) = first.drive_to("Http");
     let RunCall::Http(mut call) = call else { unreachable!("it is one") };
@@ -179,12 +175,11 @@ fn a_claim_without_an_answer_is_sent_again_as_it_was_by_the_next_run() {
     let Answer::Failed(error) = first.run.answer(ticket) else { panic!("it is down") };
     assert_eq!(error.code(), Code::WorkerLost);
     assert!(error.message().contains("with persist = false no lease is cached"), "{error}");
-    let unanswered = first.run.unanswered().cloned();
-    assert_eq!(
-        unanswered.as_ref().map(|claim| claim.instance.as_str()),
-        Some("00000000000000000000000000000007")
-    );
-    let mut next = host(unanswered);
+    let unanswered = first.run.take_unanswered().unwrap();
+    assert_eq!(unanswered.instance, "00000000000000000000000000000007");
+    assert_eq!(first.run.take_unanswered(), None, "two runs that send it get one lease");
+    let mut next = host();
+    next.run.give_unanswered(unanswered);
     next.want(OPEN);
     let (id, call) = next.drive_to("Http");
     let end = answer(call, 8, |_, sent| {
@@ -194,7 +189,30 @@ fn a_claim_without_an_answer_is_sent_again_as_it_was_by_the_next_run() {
     next.done(id, end);
     next.drive();
     assert_eq!(
-        (next.run.state(), next.run.unanswered()),
+        (next.run.state(), next.run.take_unanswered()),
         (RunState::Held { worker_id: 4, lost: false }, None)
     );
+}
+
+/// Its worker id would be leased for nobody.
+#[test]
+fn a_claim_that_ends_late_without_an_answer_outlasts_the_end_of_the_next_one() {
+    let mut host = host();
+    host.want(OPEN);
+    let (id, RunCall::Http(mut call)) = host.drive_to("Http") else { unreachable!("it is one") };
+    call.request(7);
+    host.drive_for(2_000);
+    assert_eq!(
+        (&host.abandoned[..], host.run.take_unanswered()),
+        (&[id][..], None),
+        "it may be answered yet"
+    );
+    host.want(OPEN);
+    let (next, next_call) = host.drive_to("Http");
+    host.done(id, call.failed(NoResponse::TimedOut, false).into());
+    host.done(next, answer(next_call, 8, |_, sent| lease(sent)));
+    host.drive();
+    assert_eq!(host.run.state(), RunState::Held { worker_id: 4, lost: false });
+    let unanswered = host.run.take_unanswered();
+    assert_eq!(unanswered.map(|claim| claim.instance).as_deref(), Some("00000000000000000000000000000007"));
 }

@@ -329,7 +329,7 @@ impl State {
             machine_start: None,
             inherited: None,
         };
-        let mut process = Process::new(WorkerRun::new(self.settings(), place, u64::from(self.starts), None));
+        let mut process = Process::new(WorkerRun::new(self.settings(), place, u64::from(self.starts)));
         process.run.want(Need::Open { longest: None, loops: false }, self.clocks());
         self.processes[who] = Some(process);
         self.poll(who);
