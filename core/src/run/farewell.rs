@@ -42,6 +42,11 @@ impl Farewell {
         self.lease.is_some()
     }
 
+    /// Whether this is the lease that is kept.
+    pub(crate) fn holds(&self, lease: &Lease) -> bool {
+        self.lease.as_ref().is_some_and(|(held, _)| held.lease().is_same(lease))
+    }
+
     /// A renewal of the lease ended, which was asked for at `since`. The last one that says something counts.
     pub(crate) fn renewed(&mut self, since: Duration, answer: RenewalAnswer) {
         // A renewal after this one has made another token, of which this one knows nothing.

@@ -147,10 +147,10 @@ impl RunOrder {
     fn server_call(&mut self, m: &mut Moment<'_>) -> Choice {
         let Some(servers) = &mut self.servers else { return Choice::None };
         if servers.is_idle() {
-            let round = self.round.as_mut().filter(|round| round.asks_servers());
             let seat = self.seat.as_mut().filter(|_| self.life == Life::Held);
-            if let Some(round) = round {
-                round.asked_servers();
+            if let Some(round) = &mut self.round
+                && round.asks_servers()
+            {
                 servers.claim(round.call_time(m), m);
             } else if let Some(request) =
                 seat.and_then(|seat| seat.next_renewal(self.callers.waits_for_span(), m))
@@ -206,7 +206,7 @@ impl RunOrder {
             (Asked::Renew, _) => self.renewed(RenewalAnswer::Failed(of_another_kind()), &call, m),
             // Nobody waits for it any more.
             (Asked::PeerTimes | Asked::Claim, end) if call.abandoned => {
-                end.late_lease().into_iter().for_each(|lease| self.release_unused(lease, m));
+                end.late_lease().into_iter().for_each(|lease| self.release_late(lease, m));
             }
             (Asked::WriteRecord, End::Written(written)) => self.written(*written, m),
             (Asked::Unlock, end) => match (&mut self.leaving, &mut self.round) {
@@ -237,9 +237,7 @@ impl RunOrder {
     /// A request to a lease server ended after it was abandoned.
     fn served_late(&mut self, end: HttpEnd, call: &UnderWay, m: &mut Moment<'_>) {
         match end.late() {
-            // The lease that is held came by another call: this end is a copy of that one's.
-            LateEnd::Lease(lease) if self.seat.as_ref().is_some_and(|seat| seat.holds(&lease)) => {}
-            LateEnd::Lease(lease) => self.release_unused(lease, m),
+            LateEnd::Lease(lease) => self.release_late(lease, m),
             LateEnd::Renewal(answer) if call.asked == Asked::Renew => self.renewed(answer, call, m),
             LateEnd::Unanswered(claim) => {
                 self.servers.iter_mut().for_each(|servers| servers.keep_unanswered(claim.clone()));

@@ -142,6 +142,11 @@ impl Round {
         self.number
     }
 
+    /// Whether this is the lease that it got.
+    pub(crate) fn holds(&self, lease: &Lease) -> bool {
+        matches!(&self.grant, Some(Grant { lease: Some((its, _)), .. }) if its.is_same(lease))
+    }
+
     /// Whether it waits for the source.
     pub(crate) fn waits_for_source(&self) -> bool {
         matches!(self.stage, RoundStage::Peers(_) | RoundStage::Asking)
@@ -276,8 +281,7 @@ impl Round {
             && m.boot.saturating_sub(self.begun) < m.settings.timeout
             && lease.is_some_and(|(lease, _)| is_held_here(lease, error, m));
         if again {
-            (self.grant, self.search) = (None, None);
-            self.disk.stop();
+            (self.grant, self.search, self.disk) = (None, None, DiskTime::default());
         }
         again
     }
@@ -419,15 +423,13 @@ impl Round {
         }
     }
 
-    /// Whether it wants a claim of lease servers to begin.
-    pub(crate) fn asks_servers(&self) -> bool {
-        matches!(self.stage, RoundStage::Asking)
+    /// Whether a claim of lease servers begins now.
+    pub(crate) fn asks_servers(&mut self) -> bool {
+        let asks = matches!(self.stage, RoundStage::Asking);
+        self.tries += usize::from(asks);
+        asks
     }
 
-    /// The claim of lease servers is under way.
-    pub(crate) fn asked_servers(&mut self) {
-        self.tries += 1;
-    }
     /// The claim of lease servers ended. It was asked for at `since`.
     pub(crate) fn claimed_of_servers(&mut self, end: ClaimEnd, since: Duration, m: &mut Moment<'_>) {
         self.tell_of_wait(since, "the source of worker ids", m);

@@ -237,8 +237,7 @@ impl Seat {
 
     /// Whether this is the lease that is held.
     pub(crate) fn holds(&self, lease: &Lease) -> bool {
-        let held = self.lease.as_ref().map(HeldLease::lease);
-        held.is_some_and(|held| (held.worker_id, &held.token) == (lease.worker_id, &lease.token))
+        self.lease.as_ref().is_some_and(|held| held.lease().is_same(lease))
     }
 
     /// The lease is lost, by the word of its source.

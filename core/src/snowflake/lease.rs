@@ -88,6 +88,11 @@ impl Lease {
         error.code() == Code::WorkerInUse && self.span(layout, rules, now_ms).is_ok()
     }
 
+    /// Whether this is the same lease, in the hands of the same holder.
+    pub(crate) fn is_same(&self, other: &Lease) -> bool {
+        (self.worker_id, &self.token) == (other.worker_id, &other.token)
+    }
+
     fn passed(&self, until_ms: i64, now_ms: i64, what: &str) -> Error {
         let message = format!(
             "{what} of worker id {} ends at {until_ms} ms ({}), which this clock has passed: it reads {now_ms} ms; see \

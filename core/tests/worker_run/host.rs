@@ -71,6 +71,11 @@ impl Source {
         }
     }
 
+    /// The next lease has the token of the first one.
+    pub(super) fn forget_tokens(&mut self) {
+        self.tokens = 0;
+    }
+
     pub(super) fn renewal(&mut self, until_ms: i64) -> Renewal {
         self.tokens += 1;
         let token = Some(format!("t{}", self.tokens));

@@ -85,6 +85,34 @@ fn a_claim_that_comes_too_late_is_released() {
     assert_eq!(host.run.state(), RunState::Held { worker_id: 5, lost: false });
 }
 
+/// A source may answer two claims of one process with one lease.
+#[test]
+fn a_late_claim_that_brought_the_lease_that_is_held_is_not_released() {
+    for holds in ["LockHost", "", "CloseRecord"] {
+        let mut host = leased(&[4, 4]);
+        host.want(OPEN);
+        let (id, call) = host.drive_to("Claim");
+        let late = host.carry_out(call);
+        host.pass(2_000);
+        host.drive();
+        assert_eq!(host.abandoned, [id]);
+        host.source.forget_tokens();
+        host.want(OPEN);
+        match holds {
+            "LockHost" => drop(host.drive_to(holds)),
+            "" => host.drive(),
+            _ => {
+                host.drive();
+                host.id();
+                host.want(CLOSE);
+                host.drive_to(holds);
+            }
+        }
+        host.done(id, late);
+        assert_eq!(host.run.next_call(host.clocks).map(|(_, lane, _)| lane), None, "{holds}");
+    }
+}
+
 /// A second one with the same token would be refused, because the first one made another.
 #[test]
 fn a_renewal_that_takes_long_is_not_sent_twice_and_counts_whole() {
