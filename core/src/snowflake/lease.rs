@@ -89,7 +89,7 @@ impl Lease {
     }
 
     /// Whether this is the same lease, in the hands of the same holder.
-    pub(crate) fn is_same(&self, other: &Lease) -> bool {
+    pub fn is_same(&self, other: &Lease) -> bool {
         (self.worker_id, &self.token) == (other.worker_id, &other.token)
     }
 
