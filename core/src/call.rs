@@ -25,12 +25,8 @@ pub struct CallId(pub u64);
 /// How important a line of the log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// For a search for faults.
-    Debug,
     /// An ordinary event.
     Info,
     /// Ids are still issued, but somebody should look.
     Warn,
-    /// No ids are issued.
-    Error,
 }
