@@ -259,6 +259,15 @@ fn counters_in_a_file_system_that_does_not_last_are_warned_of() {
 #[test]
 fn the_surroundings_are_told_by_the_environment() {
     assert_eq!(surroundings(|_| false), None);
-    assert_eq!(surroundings(|name| name == "KUBERNETES_SERVICE_HOST"), Some("Kubernetes"));
-    assert_eq!(surroundings(|name| name == "AWS_LAMBDA_FUNCTION_NAME"), Some("AWS Lambda"));
+    for (variable, platform) in [
+        ("KUBERNETES_SERVICE_HOST", "Kubernetes"),
+        ("AWS_LAMBDA_FUNCTION_NAME", "AWS Lambda"),
+        ("K_SERVICE", "Cloud Run or Knative"),
+        ("CLOUD_RUN_JOB", "Cloud Run"),
+        ("NOMAD_ALLOC_ID", "Nomad"),
+        ("ECS_CONTAINER_METADATA_URI_V4", "ECS"),
+        ("ECS_CONTAINER_METADATA_URI", "ECS"),
+    ] {
+        assert_eq!(surroundings(|name| name == variable), Some(platform));
+    }
 }

@@ -73,9 +73,12 @@ def _():
         subject.quit()
 
 
-@test("Kubernetes and Lambda: a range wants the user's word, wherever its directory is")
+@test("a platform that starts copies: a range wants the user's word, wherever its directory is")
 def _():
-    for variable, name in (("KUBERNETES_SERVICE_HOST", "Kubernetes"), ("AWS_LAMBDA_FUNCTION_NAME", "AWS Lambda")):
+    for variable, name in (
+        ("KUBERNETES_SERVICE_HOST", "Kubernetes"), ("AWS_LAMBDA_FUNCTION_NAME", "AWS Lambda"),
+        ("NOMAD_ALLOC_ID", "Nomad"), ("ECS_CONTAINER_METADATA_URI_V4", "ECS"),
+    ):
         where = place()
         home = {"HOME": str(where.dir), "XDG_STATE_HOME": str(where.dir), variable: "10.0.0.1"}
         before = [*namespace("m"), *without_var_lib()]

@@ -46,6 +46,10 @@ pub fn surroundings(is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
         ("KUBERNETES_SERVICE_HOST", "Kubernetes"),
         ("AWS_LAMBDA_FUNCTION_NAME", "AWS Lambda"),
         ("K_SERVICE", "Cloud Run or Knative"),
+        ("CLOUD_RUN_JOB", "Cloud Run"),
+        ("NOMAD_ALLOC_ID", "Nomad"),
+        ("ECS_CONTAINER_METADATA_URI_V4", "ECS"),
+        ("ECS_CONTAINER_METADATA_URI", "ECS"),
     ]
     .into_iter()
     .find_map(|(variable, name)| is_set(variable).then_some(name))
