@@ -264,7 +264,7 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
         if let Some(calls) = &mut self.calls {
             calls.ended(key);
             let CallLimit { few, many, .. } = calls.limit;
-            calls.most = if end == FetchEnd::Answered { many.min(calls.most + 1) } else { few };
+            calls.most = if end == FetchEnd::Answered { many.min(calls.most.saturating_add(1)) } else { few };
         }
         let FetchEnd::Failed { requests, servers } = end else {
             self.back_off.succeeded();

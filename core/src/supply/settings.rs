@@ -119,19 +119,19 @@ impl SupplySettings {
 
     /// How many fetches run beside each other. A callback that hangs keeps no other tag waiting for long.
     pub(super) fn limit(&self) -> CallLimit {
+        let limit = |few, many, slow_ms, all| CallLimit { few, many, slow_ms, all };
         match &self.source {
-            Source::Callback { is_deferred: false } => CallLimit { few: 4, many: 16, slow_ms: 100, all: 16 },
-            Source::File { .. } => CallLimit { few: 4, many: 16, slow_ms: 1_000, all: 16 },
-            Source::Callback { is_deferred: true } => {
-                CallLimit { few: 4, many: 16, slow_ms: 1_000, all: 1_024 }
-            }
+            // The store of a server bounds its connections itself.
+            _ if self.marks == MarkStore::Held => limit(usize::MAX, usize::MAX, 1_000, usize::MAX),
+            Source::Callback { is_deferred: false } => limit(4, 4, 100, 16),
+            Source::Callback { is_deferred: true } => limit(4, 16, 1_000, 1_024),
+            Source::File { .. } => limit(4, 4, 1_000, 16),
             Source::Servers { dialect: Dialect::Leaf(_), .. } => {
-                let all = usize::MAX;
-                CallLimit { few: TAGS_OF_LEAF, many: TAGS_OF_LEAF, slow_ms: 1_000, all }
+                limit(TAGS_OF_LEAF, TAGS_OF_LEAF, 1_000, usize::MAX)
             }
             Source::Servers { connections, .. } => {
                 let most = (*connections).max(1);
-                CallLimit { few: most, many: most, slow_ms: 1_000, all: most.max(16) }
+                limit(most, most, 1_000, most.max(16))
             }
         }
     }

@@ -52,6 +52,22 @@ fn a_source_that_hangs_has_four_calls_then_sixteen_and_all_callers_hear_of_it() 
 }
 
 #[test]
+fn a_callback_has_four_calls_at_once_however_many_answers_came() {
+    let mut host = Host::new(settings());
+    for n in 0..40 {
+        let tag = host.tag(&format!("warm{n}")).0;
+        host.wait(tag, 1);
+    }
+    host.drive();
+    assert_eq!(host.asked.len(), 40);
+    for n in 0..40 {
+        let tag = host.tag(&format!("t{n}")).0;
+        host.wait(tag, 1);
+    }
+    assert_eq!(hang(&mut host), 4);
+}
+
+#[test]
 fn no_more_than_sixteen_calls_hang_while_a_source_is_down() {
     let mut host = Host::new(settings());
     host.errors = vec![down(); 3];
