@@ -90,9 +90,14 @@ impl FetchState {
         }
     }
 
-    /// A call waits for this many ids.
+    /// A call waits for this many ids, or will come back for them.
     pub fn needs(&mut self, ids: i64) {
         self.need = self.need.max(ids);
+    }
+
+    /// The number of ids for which a call waits, or will come back.
+    pub const fn need(&self) -> i64 {
+        self.need
     }
 
     /// The next action when more ids are wanted. `waits`: a caller waits now. `urgent`: one waits, or will soon.

@@ -8,7 +8,7 @@ use super::forgetting::leave_if_unused;
 use super::mark_read::{MarkKey, MarkRead};
 use super::mark_update::{MarkOutcome, MarkUpdate};
 use super::memory_mark::Accepted;
-use super::needs::{Needs, ms};
+use super::needs::{MOST_NEED, Needs, ms};
 use super::ranges::Ranges;
 use super::settings::{MarkStore, Source, SupplySettings, TagId};
 use super::singles::{Gathered, Singles};
@@ -25,9 +25,6 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::take;
 use core::time::Duration;
-
-/// The largest number of ids that one fetch is asked for: as many as one call may take.
-const MOST_NEED: u64 = 1 << 24;
 
 /// The fetches of a supply, and the source that they share.
 #[derive(Clone, Debug)]
@@ -134,10 +131,7 @@ impl Fetches {
         let (stock, is_held) = (settings.stock(), settings.marks == MarkStore::Held);
         let Some(tag) = self.needs.tags.get_mut(&id) else { return false };
         tag.refill(stock, settings.prefetch);
-        let need = tag.need().min(MOST_NEED) as i64;
-        if need > 1 {
-            tag.fetch.needs(need);
-        }
+        tag.fetch.needs(tag.need().min(MOST_NEED) as i64);
         let short = tag.wants_fetch(stock);
         let Some(plan) = tag.fetch.begin(short, settings.source_step(), ms(now)) else {
             self.ended += 1;

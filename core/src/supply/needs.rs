@@ -14,6 +14,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+/// The largest number of ids that one fetch is asked for: as many as one call may take.
+pub(super) const MOST_NEED: u64 = 1 << 24;
+
 /// The tags of a supply and their callers.
 #[derive(Clone, Debug)]
 pub(super) struct Needs {
@@ -107,6 +110,12 @@ impl Needs {
             let at = caller.ends_at();
             if blocks || at <= now {
                 let blocked = blocks || caller.is_blocked(now);
+                if blocked {
+                    // It comes back for them, with none.
+                    let had = caller.runs.iter().map(|run| run.count as u64).sum::<u64>();
+                    let need = had.saturating_add(caller.left as u64).min(MOST_NEED) as i64;
+                    self.tags.get_mut(&id).into_iter().for_each(|tag| tag.fetch.needs(need));
+                }
                 self.fail(ticket, if blocked { Outcome::WouldBlock } else { Outcome::Late(now) }, now);
                 self.settle(id, now);
             } else {

@@ -132,10 +132,13 @@ impl TagSupply {
 
     /// The number of ids that a stock needs, 0 for other sources; `None` if no fetch is needed.
     pub(super) fn wants_fetch(&self, stock: Option<Stock>) -> Option<u64> {
-        match stock {
+        let wants = match stock {
             Some(stock) => stock.wants(self.left(), self.taken()),
             None => self.buffer.wants_fetch(&self.filler).then_some(0),
-        }
+        };
+        // A caller that could not wait comes back for more than there are.
+        let short = || (self.fetch.need() as u64).checked_sub(self.left()).filter(|short| *short > 0);
+        wants.or_else(|| short().map(|short| if stock.is_some() { short } else { 0 }))
     }
 
     /// Whether so few ids are left that a caller will wait soon.

@@ -208,6 +208,12 @@ fn a_thread_that_may_not_wait_hears_so_and_the_fetch_goes_on() {
     assert!(host.notices.is_empty(), "{:?}", host.notices);
     let ticket = host.supply.wait(tag, wish.clone(), host.clocks());
     assert_eq!(host.collect(ticket), Ok(vec![1]), "the fetch was made");
+    let wants = |count| Wish { count, blocks_at_most: Some(Duration::ZERO), ..wish.clone() };
+    let ticket = host.supply.wait(tag, wants(50), host.clocks());
+    assert!(host.collect(ticket).is_err_and(|error| error.starts_with("would_block")));
+    host.drive();
+    let ticket = host.supply.wait(tag, wants(50), host.clocks());
+    assert!(host.collect(ticket).is_ok(), "as many were fetched as it came for");
 
     let mut host = Host::new(settings());
     let (tag, _) = host.tag("order");
