@@ -171,7 +171,7 @@ impl Guard {
 }
 
 /// Whether two segments may have an id in common: their spans overlap, and their residues agree.
-fn cross(one: &Segment, other: &Segment) -> bool {
+pub(crate) fn cross(one: &Segment, other: &Segment) -> bool {
     let overlap = one.start() <= other.last() && other.start() <= one.last();
     overlap && (one.start() - other.start()) % gcd(one.stride(), other.stride()) == 0
 }

@@ -6,6 +6,7 @@ use super::tag_counts::TagCounts;
 use super::tickets::{CallerLine, Ticket, Tickets};
 use super::work::{FetchStage, Work};
 use crate::call::CallId;
+use crate::segment::guard::cross;
 use crate::{
     AdaptiveStep, DoubleBuffer, FetchState, Filler, Guard, PendingSegments, Result, Run, Segment, Stock,
 };
@@ -187,14 +188,19 @@ impl TagSupply {
         before.max(self.received.saturating_sub(self.left()))
     }
 
-    /// Puts ids back; they come before what is pending.
+    /// Puts ids back; they come before what is pending. Those that are there already would be issued twice.
     pub(super) fn put_back(&mut self, runs: &[Run]) {
         if runs.is_empty() {
             return;
         }
         self.counts().issued = self.issued();
-        let segments = runs.iter().rev().filter(|run| run.count > 0).filter_map(|run| segment_of(run).ok());
-        segments.for_each(|segment| self.pending.push_front(segment));
+        let in_buffer = self.buffer.segments(&self.filler);
+        for segment in runs.iter().rev().filter(|run| run.count > 0).filter_map(|run| segment_of(run).ok()) {
+            let is_there = in_buffer.iter().copied().chain(self.pending.iter());
+            if !is_there.into_iter().any(|there| cross(&there, &segment)) {
+                self.pending.push_front(segment);
+            }
+        }
     }
 
     /// Ends the buffer; returns the unused ids.

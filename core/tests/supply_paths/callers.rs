@@ -3,6 +3,7 @@
 use super::{Host, ids, settings};
 use leafid_core::supply::{Collected, Notice, Wish};
 use leafid_core::{Code, Error};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 fn down() -> Error {
@@ -153,4 +154,21 @@ fn ids_that_are_put_back_after_a_close_are_a_gap() {
     host.supply.close(host.clocks());
     host.supply.put_back(tag, &[taken], host.clocks());
     assert_eq!(host.supply.tag_stats(tag).unwrap().left, 0);
+}
+
+#[test]
+fn ids_that_are_put_back_twice_are_issued_once() {
+    // Those that are left go first, or these go into the empty buffer at once.
+    for count in [3, 9] {
+        let mut host = Host::new(settings());
+        let (tag, buffer) = host.tag("order");
+        let ticket = host.wait(tag, 1);
+        host.drive();
+        assert_eq!(host.collect(ticket), Ok(vec![1]));
+        let (run, _) = buffer.take_many(count).unwrap();
+        (0..2).for_each(|_| host.supply.put_back(tag, &[run], host.clocks()));
+        assert_eq!(host.supply.tag_stats(tag).unwrap().left, 9);
+        let all = host.wait(tag, 9);
+        assert_eq!(host.collect(all).map(|ids| ids.into_iter().collect::<BTreeSet<_>>().len()), Ok(9));
+    }
 }
