@@ -4,7 +4,7 @@ use super::counter_update::{CounterDirectory, NamedCounter};
 use crate::call::FileAdvice;
 use crate::format::unused::MachineStart;
 use crate::http::HttpServers;
-use crate::options::Prewarm;
+use crate::options::{Prewarm, Protocol};
 use crate::wire::leaf::LeafMode;
 use crate::{CallLimit, IdOrder, Result, Stock};
 use alloc::string::String;
@@ -28,7 +28,8 @@ pub struct TagId(pub u64);
 pub struct SupplySettings {
     /// What gives the ids.
     pub source: Source,
-    /// The name of the source, under which its marks are stored. Without a directory it begins with the id space.
+    /// The name of the source, under which its marks are stored: [`Source::name`]. Without a directory it begins with
+    /// the id space and a space.
     pub source_name: String,
     /// The order of its ids.
     pub order: IdOrder,
@@ -104,6 +105,17 @@ pub enum MarkStore {
     Held,
 }
 
+impl Dialect {
+    const fn protocol(&self) -> Protocol {
+        match self {
+            Dialect::Range { .. } => Protocol::Range,
+            Dialect::Tinyid { .. } => Protocol::Tinyid,
+            Dialect::Leaf(LeafMode::Segment { .. }) => Protocol::Leaf,
+            Dialect::Leaf(LeafMode::Snowflake) => Protocol::LeafSnowflake,
+        }
+    }
+}
+
 impl SupplySettings {
     /// The first step of a tag; 0 leaves it to the source.
     pub(super) fn first_step(&self) -> i64 {
@@ -158,6 +170,15 @@ impl SupplySettings {
 }
 
 impl Source {
+    /// The kind of source: a part of the keys of its marks, which stays as it is for ever.
+    pub fn name(&self) -> &str {
+        match self {
+            Source::Callback { .. } => "callback",
+            Source::File { directory, .. } => &directory.name,
+            Source::Servers { dialect, .. } => dialect.protocol().name(),
+        }
+    }
+
     /// For a source that returns ids one by one: how, and the number of requests beside each other.
     pub(super) fn leaf(&self) -> Option<(LeafMode, usize)> {
         match self {

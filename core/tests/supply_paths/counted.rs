@@ -19,7 +19,9 @@ fn host() -> (Host, Files) {
     let directory = CounterDirectory { path: "/c".into(), name: "file:/c".into(), id, created };
     let named = NamedCounter { start: 50, step: 5, told: false };
     let source = Source::File { directory: Arc::new(directory), tags: vec![("order".into(), named)] };
-    let settings = SupplySettings { source, source_name: "file:/c".into(), step: None, ..settings() };
+    let source_name = source.name().to_owned();
+    assert_eq!(source_name, "file:/c");
+    let settings = SupplySettings { source, source_name, step: None, ..settings() };
     (Host::new(settings), Files::from([(MARKER.to_owned(), marker.to_vec())]))
 }
 

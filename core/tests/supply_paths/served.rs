@@ -32,6 +32,21 @@ pub(crate) fn leaf() -> Host {
     Host::new(SupplySettings { step: Some(10), adaptive: false, ..settings })
 }
 
+#[test]
+fn a_source_has_the_name_by_which_its_marks_are_found_for_ever() {
+    let (range, tinyid) = (Dialect::Range { ordered: true }, Dialect::Tinyid { token: "secret".into() });
+    let leaf = Dialect::Leaf(LeafMode::Segment { block_size: 7 });
+    let dialects = [(range, "range"), (tinyid, "tinyid"), (leaf, "leaf")];
+    for (dialect, name) in
+        dialects.into_iter().chain([(Dialect::Leaf(LeafMode::Snowflake), "leaf-snowflake")])
+    {
+        assert_eq!(of(dialect, IdOrder::Ranges).source.name(), name);
+    }
+    for is_deferred in [false, true] {
+        assert_eq!(Source::Callback { is_deferred }.name(), "callback");
+    }
+}
+
 /// The next request; other calls are carried out.
 fn request(host: &mut Host) -> Option<(CallId, HttpCall)> {
     loop {
