@@ -52,7 +52,8 @@ pub(crate) struct ServerPool {
     settings: Settings,
     /// A forked child starts with healthy servers and no connection.
     process: PerProcess<Process>,
-    origin: Instant,
+    /// Milliseconds of a clock that only goes forward.
+    now_ms: Box<dyn Fn() -> i64 + Send + Sync>,
     is_closed: AtomicBool,
     /// How often the running requests were ended.
     endings: AtomicU64,
@@ -70,11 +71,17 @@ struct Process {
 impl ServerPool {
     /// Reads files and the environment. Errors: `invalid_argument`.
     pub(crate) fn new(options: HttpOptions) -> Result<ServerPool> {
+        let origin = Instant::now();
+        // It has room for 292 million years.
+        ServerPool::with_clock(options, Box::new(move || origin.elapsed().as_millis() as i64))
+    }
+
+    fn with_clock(options: HttpOptions, now_ms: Box<dyn Fn() -> i64 + Send + Sync>) -> Result<ServerPool> {
         let settings = Settings::parse(options)?;
         Ok(ServerPool {
             settings,
             process: PerProcess::new(),
-            origin: Instant::now(),
+            now_ms,
             is_closed: AtomicBool::new(false),
             endings: AtomicU64::new(0),
             not_http_code: Code::SourceInvalid,
@@ -128,7 +135,7 @@ impl ServerPool {
                 return Err(Error::new(Code::Closed, "the source was closed while it was asked"));
             }
             let left = answer_by.saturating_duration_since(Instant::now());
-            let action = process.with(|health| request.poll(health, self.now_ms(), left));
+            let action = process.with(|health| request.poll(health, (self.now_ms)(), left));
             let (server, nonce, within, reconnect) = match action.ok_or_else(forked)? {
                 FailOverAction::Send { server, nonce, within, reconnect } => {
                     (server, nonce, within, reconnect)
@@ -142,7 +149,7 @@ impl ServerPool {
             let bounds = Deadlines { connect_by: begun + *connect_timeout, answer_by: begun + within };
             let end = self.one(process, server, bounds, &ask(nonce), &mut |reply| read(nonce, reply));
             if let Some(result) =
-                process.with(|health| request.ended(health, end, self.now_ms())).ok_or_else(forked)?
+                process.with(|health| request.ended(health, end, (self.now_ms)())).ok_or_else(forked)?
             {
                 return result;
             }
@@ -151,7 +158,7 @@ impl ServerPool {
 
     /// How long until any server may be asked, in milliseconds; `None` if one may be asked now.
     pub(crate) fn back_off_ms(&self, urgent: bool) -> Option<i64> {
-        self.process().with(|servers| servers.back_off_ms(self.now_ms(), urgent)).flatten()
+        self.process().with(|servers| servers.back_off_ms((self.now_ms)(), urgent)).flatten()
     }
 
     /// The URL of each server, and its last error if there was one.
@@ -246,12 +253,6 @@ impl ServerPool {
         };
         exchange.prove();
         RequestEnd::Response(verdict)
-    }
-
-    /// Milliseconds of a clock that only goes forward.
-    fn now_ms(&self) -> i64 {
-        // It has room for 292 million years.
-        self.origin.elapsed().as_millis() as i64
     }
 }
 

@@ -23,6 +23,9 @@ mod config;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
+#[cfg(test)]
+#[path = "../tests/common/hang.rs"]
+mod hang;
 #[cfg(feature = "http")]
 mod http;
 mod metrics;

@@ -3,8 +3,10 @@
 
 #[cfg(unix)]
 pub(crate) mod forks;
+mod hang;
 pub(crate) mod programs;
 
+pub(crate) use hang::HANG;
 use leafid::{Snowflake, SnowflakeBuilder};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -15,9 +17,6 @@ pub(crate) fn unique_name() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!("t{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed))
 }
-
-/// Far longer than anything takes on a busy machine: only what never comes lasts so long.
-pub(crate) const HANG: Duration = Duration::from_secs(60);
 
 /// Waits until this is so.
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {

@@ -1,13 +1,14 @@
 //! Tests of the requests, and of the responses that are accepted.
 
 use super::super::HttpOptions;
-use super::fake_server::{FakeServer, Reaction, Seen, fetch, http, options, source, start};
+use super::fake_server::{FakeServer, ManualPool, Reaction, Seen, fetch, http, options, source, start};
 use super::tls::Authority;
+use crate::hang::HANG;
 use crate::http::ServerPool;
 use crate::segments::source::dialects;
 use crate::segments::{FetchRequest, Fetched};
 use leafid_core::{Code, Segment};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 #[test]
 fn a_request_and_its_answer() {
@@ -15,13 +16,13 @@ fn a_request_and_its_answer() {
     let mut options = options(&[server.url() + "/ids/"]);
     options.token = Some("secret".into());
     options.headers = vec![("X-Team".into(), "orders".into())];
-    let source = ServerPool::new(options).unwrap();
+    let source = ManualPool::new(options);
     let request = FetchRequest { tag: "a/b é.".into(), step: 0, after: 7, urgent: false };
     // The fake server repeats the tag as it is in the path.
     assert_eq!(dialects::range(&source, true, &request, 1).unwrap_err().code(), Code::SourceInvalid);
     let request = FetchRequest { tag: "order".into(), step: 500, after: 900, urgent: false };
     let nonce = u128::MAX;
-    std::thread::sleep(Duration::from_millis(220));
+    source.advance(400);
     let fetched = dialects::range(&source, true, &request, nonce).unwrap();
     let segment = Segment::new(2_000, 3_000, 1).unwrap();
     assert_eq!(fetched, Fetched { segment, step: Some(1_000) });
@@ -144,13 +145,13 @@ fn wrong_frames() {
         assert_eq!(got, code, "{message}");
         assert!(message.contains(said), "{said}: {message}");
         assert!(message.len() < 500, "{message}");
-        assert!(begun.elapsed() < Duration::from_secs(9), "{message}");
+        assert!(begun.elapsed() < HANG / 2, "{message}");
     }
     // If no end is in sight, it waits only a moment for more.
     let begun = Instant::now();
     let (code, _) = refused(|seen| Reaction::Bytes(plain("", &seen.body())));
     assert_eq!(code, Code::SourceInvalid);
-    assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < HANG / 2, "{:?}", begun.elapsed());
     let (_, message) = refused(|_| Reaction::Last(plain(&format!("X: {}\r\n", "a".repeat(40_000)), "")));
     assert!(message.contains("headers that are too long"), "{message}");
 }

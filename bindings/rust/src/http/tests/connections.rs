@@ -1,9 +1,12 @@
 //! Tests of connections: kept after correct responses, closed after anything else; and of time limits.
 
-use super::fake_server::{FakeServer, Reaction, Seen, brisk, fetch, http, options, source, start};
+use super::fake_server::{
+    FakeServer, ManualPool, Reaction, Seen, brisk, fetch, http, options, source, start,
+};
+use crate::hang::HANG;
 use crate::http::ServerPool;
 use leafid_core::Code;
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 fn connections(server: &FakeServer) -> Vec<usize> {
@@ -27,7 +30,7 @@ fn right_answers_keep_the_connection_and_others_do_not() {
         let fetched = fetch(&source, "order");
         assert_eq!(fetched.is_ok(), ![3, 5, 7, 11].contains(&number), "{number}");
         if fetched.is_err_and(|error| error.code() != Code::UnknownTag) {
-            std::thread::sleep(Duration::from_millis(210));
+            source.advance(400);
         }
     }
     assert_eq!(connections(&server), [1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5]);
@@ -37,16 +40,19 @@ fn right_answers_keep_the_connection_and_others_do_not() {
 
 #[test]
 fn a_connection_on_which_something_came_unasked_is_not_used() {
-    let server = FakeServer::new(|seen| match seen.number {
+    let read = Arc::new(Barrier::new(2));
+    let later = Arc::clone(&read);
+    let server = FakeServer::new(move |seen| match seen.number {
         1 => {
             let right = http("200 OK", "", &seen.body());
-            Reaction::Twice(right.clone(), Duration::from_millis(20), right)
+            Reaction::Twice(right.clone(), Arc::clone(&later), right)
         }
         _ => seen.right(),
     });
     let source = source(&[&server]);
     assert_eq!(start(fetch(&source, "order")), 1_000);
-    std::thread::sleep(Duration::from_millis(60));
+    read.wait();
+    assert_eq!(server.sent(1), 1);
     assert_eq!(start(fetch(&source, "order")), 2_000);
     assert_eq!(connections(&server), [1, 2]);
 }
@@ -54,25 +60,28 @@ fn a_connection_on_which_something_came_unasked_is_not_used() {
 /// Rule H23 of docs/RELIABILITY.md.
 #[test]
 fn a_late_answer_is_never_read_for_another_tag() {
-    let late = |seen: &Seen| match seen.tag() {
+    let failed = Arc::new(Barrier::new(2));
+    let later = Arc::clone(&failed);
+    let late = move |seen: &Seen| match seen.tag() {
         "slow" => {
             // A second response too, which would fit a reader that is one response behind.
             let other = seen.body().replace("slow", "order");
-            Reaction::Late(
-                Duration::from_millis(2_400),
-                [http("200 OK", "", &seen.body()), http("200 OK", "", &other)].concat(),
-            )
+            let both = [http("200 OK", "", &seen.body()), http("200 OK", "", &other)].concat();
+            Reaction::Late(Arc::clone(&later), both)
         }
         _ => seen.right(),
     };
     let server = FakeServer::new(late);
-    let source = brisk(&[server.url()]);
+    let mut source = source(&[&server]);
     assert_eq!(start(fetch(&source, "order")), 1_000);
+    source.settings.request_timeout = Duration::from_secs(3);
     let error = fetch(&source, "slow").unwrap_err();
     assert_eq!(error.code(), Code::SegmentUnavailable);
     assert!(error.message().contains("did not answer in time"), "{error}");
-    // Until the late answer has come.
-    std::thread::sleep(Duration::from_millis(500));
+    failed.wait();
+    assert_eq!(server.sent(2), 2);
+    source.settings.request_timeout = HANG;
+    source.advance(400);
     assert_eq!(start(fetch(&source, "order")), 3_000);
     assert_eq!(connections(&server), [1, 1, 2]);
     assert_eq!(server.ended(1), 1, "the connection that was late is closed");
@@ -80,15 +89,18 @@ fn a_late_answer_is_never_read_for_another_tag() {
 
 #[test]
 fn an_answer_that_comes_drop_by_drop_is_bounded_too() {
+    // All of them take three seconds, and each far less than the two seconds of a request.
     let drops = |seen: &Seen| {
         let bytes = http("200 OK", "", &seen.body());
-        Reaction::Late(Duration::from_millis(1_600), bytes[..bytes.len() - 3].to_vec())
+        let (first, last) = bytes.split_at(bytes.len() - 30);
+        Reaction::Drops(first.into(), Duration::from_millis(100), last.into())
     };
     let server = FakeServer::new(drops);
-    let begun = Instant::now();
-    let error = fetch(&brisk(&[server.url()]), "order").unwrap_err();
+    let mut source = source(&[&server]);
+    source.settings.request_timeout = Duration::from_secs(2);
+    let error = fetch(&source, "order").unwrap_err();
     assert_eq!(error.code(), Code::SegmentUnavailable, "{error}");
-    assert!((1_990..3_500).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+    assert!(error.message().contains("did not answer in time"), "{error}");
 }
 
 /// The server closes a kept connection while a request is sent. That is not a failure.
@@ -109,21 +121,20 @@ fn a_connection_that_was_closed_meanwhile_is_replaced() {
 
 #[test]
 fn no_more_are_kept_than_connections_says() {
-    let server = FakeServer::new(|seen| match seen.right() {
-        Reaction::Bytes(bytes) => Reaction::Late(Duration::from_millis(50), bytes),
-        other => other,
+    let together = Barrier::new(4);
+    let server = FakeServer::new(move |seen| {
+        if seen.number <= 4 {
+            together.wait();
+        }
+        seen.right()
     });
     let mut options = options(&[server.url()]);
     options.connections = 2;
-    let source = ServerPool::new(options).unwrap();
-    let together = Barrier::new(4);
+    let source = ManualPool::new(options);
     std::thread::scope(|scope| {
         for tag in ["a", "b", "c", "d"] {
-            let (source, together) = (&source, &together);
-            scope.spawn(move || {
-                together.wait();
-                fetch(source, tag).unwrap();
-            });
+            let source = &source;
+            scope.spawn(move || fetch(source, tag).unwrap());
         }
     });
     assert_eq!(server.ended(2), 2);
@@ -151,7 +162,7 @@ pub(super) fn hanging_address() -> (std::net::SocketAddr, impl Sized) {
     rustix::net::listen(&listener, 0).unwrap();
     let address = std::net::TcpListener::from(listener);
     let at = address.local_addr().unwrap();
-    let short = Duration::from_millis(50);
+    let short = Duration::from_millis(500);
     let full: Vec<_> = (0..4).map_while(|_| std::net::TcpStream::connect_timeout(&at, short).ok()).collect();
     (at, (address, full))
 }
@@ -181,7 +192,7 @@ fn a_name_is_looked_up_and_one_that_is_none_is_said() {
 
 #[test]
 fn close_ends_the_requests_under_way() {
-    let server = FakeServer::new(|_| Reaction::Late(Duration::from_secs(9), Vec::new()));
+    let server = FakeServer::new(|_| Reaction::Nothing);
     let source = source(&[&server]);
     let begun = Instant::now();
     std::thread::scope(|scope| {
@@ -192,7 +203,7 @@ fn close_ends_the_requests_under_way() {
         source.close();
         assert!(fetching.join().unwrap().is_err());
     });
-    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < HANG / 2, "{:?}", begun.elapsed());
     assert_eq!(fetch(&source, "order").unwrap_err().code(), Code::Closed);
     assert_eq!(server.seen().len(), 1);
 }

@@ -1,6 +1,7 @@
 //! A server that does what a test defines, byte by byte, with a thread for each connection.
 
 use super::super::HttpOptions;
+use crate::hang::HANG;
 use crate::http::ServerPool;
 use crate::segments::source::dialects;
 use crate::segments::{FetchRequest, Fetched};
@@ -9,8 +10,9 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::{Duration, Instant};
 
 /// A request.
@@ -20,7 +22,6 @@ pub(super) struct Seen {
     pub(super) connection: usize,
     /// The number of the request, from 1.
     pub(super) number: usize,
-    pub(super) at: Instant,
     pub(super) method: String,
     pub(super) path: String,
     pub(super) query: HashMap<String, String>,
@@ -33,10 +34,14 @@ pub(super) enum Reaction {
     Bytes(Vec<u8>),
     /// These bytes, then the end of the connection.
     Last(Vec<u8>),
-    /// Nothing for this time, then these bytes.
-    Late(Duration, Vec<u8>),
-    /// These bytes, and the others after this time.
-    Twice(Vec<u8>, Duration, Vec<u8>),
+    /// Nothing until the test is there too, then these bytes.
+    Late(Arc<Barrier>, Vec<u8>),
+    /// These bytes, and the others when the test is there too.
+    Twice(Vec<u8>, Arc<Barrier>, Vec<u8>),
+    /// These bytes, and each of the others after this time.
+    Drops(Vec<u8>, Duration, Vec<u8>),
+    /// Never anything.
+    Nothing,
 }
 
 impl Seen {
@@ -68,6 +73,8 @@ pub(super) fn http(status: &str, headers: &str, body: &str) -> Vec<u8> {
 pub(super) struct FakeServer {
     pub(super) address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
+    /// How many responses were sent.
+    sent: Arc<AtomicUsize>,
     ended: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
 }
@@ -91,11 +98,13 @@ impl FakeServer {
         tls: Option<Arc<ServerConfig>>,
         react: impl Fn(&Seen) -> Reaction + Send + Sync + 'static,
     ) -> FakeServer {
-        let (seen, ended): (Arc<Mutex<Vec<Seen>>>, Arc<AtomicUsize>) = Default::default();
+        let (seen, sent, ended): (Arc<Mutex<Vec<Seen>>>, Arc<AtomicUsize>, Arc<AtomicUsize>) =
+            Default::default();
         let stop = Arc::new(AtomicBool::new(false));
         let fake_server = FakeServer {
             address: listener.local_addr().unwrap(),
             seen: Arc::clone(&seen),
+            sent: Arc::clone(&sent),
             ended: Arc::clone(&ended),
             stop: Arc::clone(&stop),
         };
@@ -106,15 +115,15 @@ impl FakeServer {
                 if stop.load(SeqCst) {
                     return;
                 }
-                stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-                let (seen, ended, react, tls) =
-                    (Arc::clone(&seen), Arc::clone(&ended), Arc::clone(&react), tls.clone());
+                stream.set_read_timeout(Some(HANG)).unwrap();
+                let (seen, sent, ended) = (Arc::clone(&seen), Arc::clone(&sent), Arc::clone(&ended));
+                let (react, tls) = (Arc::clone(&react), tls.clone());
                 std::thread::spawn(move || {
                     match tls {
-                        None => converse(stream, connection, &seen, &*react),
+                        None => converse(stream, connection, &seen, &sent, &*react),
                         Some(tls) => {
                             let tls = ServerConnection::new(tls).unwrap();
-                            converse(StreamOwned::new(tls, stream), connection, &seen, &*react);
+                            converse(StreamOwned::new(tls, stream), connection, &seen, &sent, &*react);
                         }
                     }
                     ended.fetch_add(1, SeqCst);
@@ -144,11 +153,12 @@ impl FakeServer {
 
     /// The number of connections that have ended. Waits until there are as many as expected.
     pub(super) fn ended(&self, expected: usize) -> usize {
-        let begun = Instant::now();
-        while self.ended.load(SeqCst) < expected && begun.elapsed() < Duration::from_secs(60) {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        self.ended.load(SeqCst)
+        reached(&self.ended, expected)
+    }
+
+    /// The number of responses that were sent. Waits until there are as many as expected.
+    pub(super) fn sent(&self, expected: usize) -> usize {
+        reached(&self.sent, expected)
     }
 }
 
@@ -160,7 +170,21 @@ impl Drop for FakeServer {
     }
 }
 
-fn converse(stream: impl Read + Write, connection: usize, seen: &Mutex<Vec<Seen>>, react: &React) {
+fn reached(count: &AtomicUsize, expected: usize) -> usize {
+    let begun = Instant::now();
+    while count.load(SeqCst) < expected && begun.elapsed() < HANG {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    count.load(SeqCst)
+}
+
+fn converse(
+    stream: impl Read + Write,
+    connection: usize,
+    seen: &Mutex<Vec<Seen>>,
+    sent: &AtomicUsize,
+    react: &React,
+) {
     let mut stream = BufReader::new(stream);
     while let Some(mut request) = read(&mut stream, connection) {
         {
@@ -172,19 +196,35 @@ fn converse(stream: impl Read + Write, connection: usize, seen: &Mutex<Vec<Seen>
             Reaction::Bytes(bytes) => (bytes, true),
             Reaction::Last(bytes) => (bytes, false),
             Reaction::Late(late, bytes) => {
-                std::thread::sleep(late);
+                late.wait();
                 (bytes, true)
             }
             Reaction::Twice(first, later, second) => {
                 if stream.get_mut().write_all(&first).is_err() {
                     return;
                 }
-                std::thread::sleep(later);
+                later.wait();
                 (second, true)
             }
+            Reaction::Drops(first, pause, drops) => {
+                let begun = stream.get_mut().write_all(&first);
+                let dropped = drops.iter().try_fold(begun, |_, drop| {
+                    std::thread::sleep(pause);
+                    stream.get_mut().write_all(&[*drop]).map(Ok)
+                });
+                if dropped.is_err() {
+                    return;
+                }
+                (Vec::new(), true)
+            }
+            Reaction::Nothing => {
+                std::thread::sleep(2 * HANG);
+                return;
+            }
         };
-        let sent = stream.get_mut().write_all(&bytes).and_then(|()| stream.get_mut().flush());
-        if sent.is_err() || !goes_on {
+        let is_sent = stream.get_mut().write_all(&bytes).and_then(|()| stream.get_mut().flush()).is_ok();
+        sent.fetch_add(1, SeqCst);
+        if !is_sent || !goes_on {
             return;
         }
     }
@@ -197,7 +237,6 @@ fn read(stream: &mut impl BufRead, connection: usize) -> Option<Seen> {
         Some(line.trim_end().to_owned())
     };
     let first = line(stream)?;
-    let at = Instant::now();
     let mut words = first.split(' ');
     let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
@@ -212,10 +251,10 @@ fn read(stream: &mut impl BufRead, connection: usize) -> Option<Seen> {
     let mut form = vec![0; headers.get("content-length").map_or(0, |length| length.parse().unwrap())];
     stream.read_exact(&mut form).ok()?;
     let form = String::from_utf8(form).ok()?;
-    Some(Seen { connection, number: 0, at, method, path: path.into(), query, headers, form })
+    Some(Seen { connection, number: 0, method, path: path.into(), query, headers, form })
 }
 
-/// Options for one server or several, with more time than a busy machine needs.
+/// Options for one server or several, with all the time of a test.
 pub(super) fn options(servers: &[String]) -> HttpOptions {
     HttpOptions {
         option: "servers",
@@ -223,21 +262,58 @@ pub(super) fn options(servers: &[String]) -> HttpOptions {
         token: None,
         headers: Vec::new(),
         ca_file: None,
-        request_timeout: Duration::from_secs(10),
-        connect_timeout: Duration::from_secs(5),
+        request_timeout: HANG,
+        connect_timeout: HANG,
         connections: 4,
     }
 }
 
 /// As `options`, with two seconds for a request and one for a connection.
-pub(super) fn brisk(servers: &[String]) -> ServerPool {
+pub(super) fn brisk(servers: &[String]) -> ManualPool {
     let (request_timeout, connect_timeout) = (Duration::from_secs(2), Duration::from_secs(1));
-    ServerPool::new(HttpOptions { request_timeout, connect_timeout, ..options(servers) }).unwrap()
+    ManualPool::new(HttpOptions { request_timeout, connect_timeout, ..options(servers) })
 }
 
-pub(super) fn source(servers: &[&FakeServer]) -> ServerPool {
+pub(super) fn source(servers: &[&FakeServer]) -> ManualPool {
     let urls: Vec<String> = servers.iter().map(|server| server.url()).collect();
-    ServerPool::new(options(&urls)).unwrap()
+    ManualPool::new(options(&urls))
+}
+
+/// Servers whose back-offs go by a clock that only the test moves.
+pub(super) struct ManualPool {
+    servers: ServerPool,
+    now_ms: Arc<AtomicI64>,
+}
+
+impl ManualPool {
+    pub(super) fn new(options: HttpOptions) -> ManualPool {
+        let now_ms = Arc::new(AtomicI64::new(0));
+        let clock = Arc::clone(&now_ms);
+        let servers = ServerPool::with_clock(options, Box::new(move || clock.load(SeqCst))).unwrap();
+        ManualPool { servers, now_ms }
+    }
+
+    pub(super) fn now_ms(&self) -> i64 {
+        self.now_ms.load(SeqCst)
+    }
+
+    pub(super) fn advance(&self, ms: i64) {
+        self.now_ms.fetch_add(ms, SeqCst);
+    }
+}
+
+impl Deref for ManualPool {
+    type Target = ServerPool;
+
+    fn deref(&self) -> &ServerPool {
+        &self.servers
+    }
+}
+
+impl DerefMut for ManualPool {
+    fn deref_mut(&mut self) -> &mut ServerPool {
+        &mut self.servers
+    }
 }
 
 /// A fetch that no caller waits for.

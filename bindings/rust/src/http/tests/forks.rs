@@ -1,8 +1,9 @@
 //! Tests of forks: a child has its own connections, and writes nothing on its parent's.
 
-use super::fake_server::{FakeServer, Seen, fetch, source, start};
+use super::fake_server::{FakeServer, ManualPool, Seen, fetch, source, start};
 use super::tls::Authority;
-use crate::http::ServerPool;
+use crate::hang::HANG;
+use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ fn in_child(action: impl FnOnce() -> bool) -> impl FnOnce() -> bool {
     let child = unsafe { libc::fork() };
     if child == 0 {
         // SAFETY: ends the child, also if it hangs.
-        unsafe { libc::alarm(20) };
+        unsafe { libc::alarm(HANG.as_secs() as u32) };
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(action)).unwrap_or(false);
         // SAFETY: ends the child without its parent's exit handlers.
         unsafe { libc::_exit(i32::from(!done)) };
@@ -25,7 +26,7 @@ fn in_child(action: impl FnOnce() -> bool) -> impl FnOnce() -> bool {
     }
 }
 
-fn two_processes(server: &FakeServer, source: ServerPool) {
+fn two_processes(server: &FakeServer, source: ManualPool) {
     assert_eq!(start(fetch(&source, "order")), 1_000);
     // A handle that the child drops, as it would at its exit.
     let mut source = Some(source);
@@ -42,12 +43,11 @@ fn two_processes(server: &FakeServer, source: ServerPool) {
     let connections: Vec<_> = server.seen().iter().map(|seen| seen.connection).collect();
     assert_eq!(connections, [1, 2, 2, 1], "the parent's connection is as it was");
     // A child that does nothing holds no copy of it.
-    let ended_well = in_child(|| {
-        std::thread::sleep(Duration::from_millis(1_500));
-        true
-    });
+    let (mut told, mut tell) = std::io::pipe().unwrap();
+    let ended_well = in_child(move || told.read_exact(&mut [0]).is_ok());
     source.close_idle();
     assert_eq!(server.ended(2), 2, "the parent's connection is closed though its child lives");
+    tell.write_all(&[0]).unwrap();
     assert!(ended_well());
 }
 

@@ -1,6 +1,6 @@
 //! Tests of TLS with an own authority.
 
-use super::fake_server::{FakeServer, Reaction, Seen, fetch, options, start};
+use super::fake_server::{FakeServer, ManualPool, Reaction, Seen, fetch, options, start};
 use crate::http::ServerPool;
 use crate::os;
 use leafid_core::{Code, Error};
@@ -59,10 +59,10 @@ impl Authority {
         FakeServer::with_tls(Some(Arc::new(config)), react)
     }
 
-    pub(super) fn source(&self, url: String) -> ServerPool {
+    pub(super) fn source(&self, url: String) -> ManualPool {
         let mut options = options(&[url]);
         options.ca_file = Some(self.file());
-        ServerPool::new(options).unwrap()
+        ManualPool::new(options)
     }
 }
 
