@@ -1,27 +1,34 @@
 //! Tests with several real processes on one directory of counters and one state directory. Some of them are killed.
 
-use super::tests::{ORDER, open};
+use super::tests::{ORDER, in_turn, open};
 use super::*;
 use crate::programs::this_program;
 use crate::segments::high_water::HighWaterMarks;
 use leafid_core::Segment;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::ops::Range;
+use std::process::{Child, ChildStdout, Stdio};
+use std::time::Duration;
 
 const DIRECTORY: &str = "LEAFID_TEST_DIRECTORY";
 /// The prefix of a line that a child prints for a range that it may use from then on.
 const HAS: &str = "has ";
 /// The line that a child prints when it has read the unused ids.
 const STARTED: &str = "started";
+/// How many ranges each child that is not killed has taken at least.
+const RANGES: usize = 12;
+/// How many rounds may go by until unused ids are found again: they are not stored by a machine that takes too long for a
+/// write.
+const ROUNDS: u64 = 100;
 
-/// The code of the child processes: this test in its own process. Without its variable it does nothing.
+/// The code of the child processes: this test in its own process, until its input ends. Without its variable it does
+/// nothing.
 #[test]
 fn child() {
     let Some(directory) = std::env::var_os(DIRECTORY) else { return };
     let directory = Path::new(&directory);
-    let source = open(&directory.join("counters"), true, &[("order", ORDER)]).unwrap();
+    let source = in_turn(|| open(&directory.join("counters"), true, &[("order", ORDER)]));
     let env = Arc::new(Env::system());
     let marks = HighWaterMarks::new(
         env,
@@ -33,97 +40,130 @@ fn child() {
     .unwrap()
     .on_machine("this one");
     let says = |segment: &Segment| println!("\n{HAS}{} {}", segment.start(), segment.end());
-    marks.take_unused("order").unwrap().iter().for_each(says);
+    in_turn(|| marks.take_unused("order")).iter().for_each(says);
     println!("\n{STARTED}");
-    let until = Instant::now() + Duration::from_millis(400);
+    let input = std::thread::spawn(|| std::io::stdin().read_line(&mut String::new()));
     let mut kept = None;
-    while Instant::now() < until {
+    while kept.is_none() || !input.is_finished() {
         let after = marks.after("order").unwrap();
-        let fetched =
-            source.fetch(&FetchRequest { tag: "order".into(), step: 10, after, urgent: false }).unwrap();
-        marks.accept("order", &[fetched.segment], after).unwrap();
+        let request = FetchRequest { tag: "order".into(), step: 10, after, urgent: false };
+        let fetched = in_turn(|| source.fetch(&request));
+        in_turn(|| marks.accept("order", &[fetched.segment], after));
         // Half of each range is used, and half of the last one is stored for the next start.
         let (start, end) = (fetched.segment.start(), fetched.segment.end());
         says(&Segment::new(start, start + 5, 1).unwrap());
         kept = Some(Segment::new(start + 5, end, 1).unwrap());
     }
-    marks.keep_unused("order", kept.as_slice()).unwrap();
+    in_turn(|| marks.keep_unused("order", kept.as_slice()));
 }
 
-fn start(directory: &Path) -> Child {
-    this_program()
-        .args([
-            "--exact",
-            &format!("{}::child", module_path!().trim_start_matches("leafid::")),
-            "--nocapture",
-        ])
-        .env(DIRECTORY, directory)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap()
+/// A child, and what it prints: the ranges that it may use, and an empty one when it has started. The last line of a
+/// killed child may be incomplete.
+struct Running {
+    child: Child,
+    lines: BufReader<ChildStdout>,
 }
 
-/// The ids that a child prints, until it prints `end` or exits. The last line of a killed child may be incomplete.
-fn ids(child: &mut Child, end: Option<&str>) -> Vec<i64> {
-    let mut ids = Vec::new();
-    let mut lines = BufReader::new(child.stdout.as_mut().unwrap());
-    let mut line = String::new();
-    while lines.read_line(&mut line).unwrap() > 0 && line.ends_with('\n') && Some(line.trim_end()) != end {
-        if let Some((start, end)) = line.trim_end().strip_prefix(HAS).and_then(|range| range.split_once(' '))
-        {
-            ids.extend(start.parse::<i64>().unwrap()..end.parse().unwrap());
-        }
-        line.clear();
+impl Running {
+    fn start(directory: &Path) -> Running {
+        let mut child = this_program()
+            .args([
+                "--exact",
+                &format!("{}::child", module_path!().trim_start_matches("leafid::")),
+                "--nocapture",
+            ])
+            .env(DIRECTORY, directory)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Running { child, lines }
     }
-    ids
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+    }
+
+    /// What is left to read of a child that was killed or now gets its end, and whether it ended well.
+    fn end(mut self) -> (Vec<i64>, bool) {
+        drop(self.child.stdin.take());
+        let ids = self.by_ref().flatten().collect();
+        (ids, self.child.wait().unwrap().success())
+    }
+}
+
+impl Iterator for Running {
+    type Item = Range<i64>;
+
+    fn next(&mut self) -> Option<Range<i64>> {
+        let mut line = String::new();
+        while self.lines.read_line(&mut line).unwrap() > 0 && line.ends_with('\n') {
+            let said = line.trim_end();
+            if said == STARTED {
+                return Some(0..0);
+            }
+            if let Some((start, end)) = said.strip_prefix(HAS).and_then(|range| range.split_once(' ')) {
+                return Some(start.parse().unwrap()..end.parse().unwrap());
+            }
+            line.clear();
+        }
+        None
+    }
 }
 
 #[test]
 fn processes_that_start_at_once_and_are_killed_share_no_id() {
     let dir = tempfile::tempdir().unwrap();
     let mut seen = BTreeSet::new();
-    for round in 0..4 {
-        let mut children: Vec<Child> = (0..4).map(|_| start(dir.path())).collect();
+    // Until a later start used the ids that a clean close had stored.
+    let found = |seen: &BTreeSet<i64>| seen.iter().any(|id| id % 10 == 6);
+    let mut round = 0;
+    while round < 4 || !found(&seen) {
+        assert!(round < ROUNDS, "no rest was ever used");
+        let mut children: Vec<Running> = (0..4).map(|_| Running::start(dir.path())).collect();
         // Some children are killed right after their start, some during their fetches.
-        for (number, child) in children.iter_mut().enumerate().skip(2) {
-            std::thread::sleep(Duration::from_millis(15 * round + 10 * number as u64));
-            child.kill().unwrap();
-        }
-        let mut all = 0;
-        for (number, child) in children.iter_mut().enumerate() {
-            let ids = ids(child, None);
-            assert!(child.wait().unwrap().success() || number >= 2);
-            all += ids.len();
-            for id in ids {
-                assert!(seen.insert(id), "round {round}: {id} twice");
+        let prints = [RANGES + 1, RANGES + 1, round as usize, 5 * round as usize + 3];
+        let mut ids = Vec::new();
+        for (number, child) in children.iter_mut().enumerate().rev() {
+            ids.extend(child.by_ref().take(prints[number]).flatten());
+            if number >= 2 {
+                std::thread::sleep(Duration::from_millis(round % 4));
+                child.kill();
             }
         }
-        assert!(all > 100, "round {round}: {all} ids");
+        for (number, child) in children.into_iter().enumerate() {
+            let (later, well) = child.end();
+            assert!(well || number >= 2);
+            ids.extend(later);
+        }
+        for id in ids {
+            assert!(seen.insert(id), "round {round}: {id} twice");
+        }
+        round += 1;
     }
-    // A later start used the ids that a clean close had stored.
-    let used = |id: &i64| seen.contains(id);
-    assert!((1..1_000_000).any(|id| id % 10 == 6 && used(&id)), "no rest was ever used");
 }
 
 #[test]
 fn a_process_that_is_killed_right_after_its_start_has_used_up_the_rest() {
     let dir = tempfile::tempdir().unwrap();
     let mut seen = BTreeSet::new();
-    let mut rests = 0;
-    for _ in 0..3 {
+    let (mut rests, mut round) = (0, 0);
+    while rests < 2 {
+        assert!(round < ROUNDS, "{rests} rests were used");
         for killed in [false, true, true] {
-            let mut child = start(dir.path());
-            let rest = ids(&mut child, Some(STARTED));
+            let mut child = Running::start(dir.path());
+            let rest: Vec<i64> = child.by_ref().take_while(|range| !range.is_empty()).flatten().collect();
             rests += u32::from(!rest.is_empty());
             if killed {
-                child.kill().unwrap();
+                child.kill();
             }
-            let later = ids(&mut child, None);
-            child.wait().unwrap();
+            let (later, well) = child.end();
+            assert!(well || killed);
             for id in rest.into_iter().chain(later) {
                 assert!(seen.insert(id), "{id} twice");
             }
         }
+        round += 1;
     }
-    assert!(rests >= 2, "{rests} rests were used");
 }
