@@ -39,6 +39,13 @@ pub struct RunTicket {
     line: LineOf,
 }
 
+impl RunTicket {
+    /// It is answered once the number of its kind of need in [`Answered`] has reached this.
+    pub const fn number(self) -> u64 {
+        self.number
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum LineOf {
     Open,
@@ -49,21 +56,12 @@ enum LineOf {
 /// The last answered number of each kind of need, for atomics that waiting threads read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Answered {
-    opens: u64,
-    spans: u64,
-    closes: u64,
-}
-
-impl Answered {
-    /// Whether this ticket was answered.
-    pub fn includes(&self, ticket: RunTicket) -> bool {
-        let last = match ticket.line {
-            LineOf::Open => self.opens,
-            LineOf::Span => self.spans,
-            LineOf::Close => self.closes,
-        };
-        ticket.number <= last
-    }
+    /// Of [`Need::Open`].
+    pub opens: u64,
+    /// Of [`Need::Span`].
+    pub spans: u64,
+    /// Of [`Need::Close`].
+    pub closes: u64,
 }
 
 /// One who waits to open.
@@ -135,15 +133,13 @@ impl RunCallers {
 
     /// The answer to a ticket; `None` if there is none yet.
     pub(crate) fn answer(&self, ticket: RunTicket) -> Option<Answer> {
-        if !self.answered.0.includes(ticket) {
-            return None;
-        }
-        let at = match ticket.line {
-            LineOf::Open => 0,
-            LineOf::Span => 1,
-            LineOf::Close => 2,
+        let Answered { opens, spans, closes } = self.answered.0;
+        let (answered, at) = match ticket.line {
+            LineOf::Open => (opens, 0),
+            LineOf::Span => (spans, 1),
+            LineOf::Close => (closes, 2),
         };
-        self.answers.0[at].clone()
+        self.answers.0[at].clone().filter(|_| ticket.number <= answered)
     }
 
     pub(crate) fn answered(&self) -> Answered {
