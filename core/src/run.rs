@@ -38,7 +38,7 @@ pub mod waiting;
 mod worker_run;
 
 pub use call_end::{Claimed, Holder, RunCallEnd, SourceFailure};
-pub use disk_calls::{HolderCall, HostLockCall, HostUnlockCall, RecordCloseCall, RecordsCall};
+pub use disk_calls::{HolderCall, HostLockCall, HostUnlockCall, NamesCall, RecordCloseCall, RecordsCall};
 pub use lanes::{Lane, RunCall};
 pub use notices::RunNotice;
 pub use run_callers::{Answered, Need, RunTicket};

@@ -31,6 +31,8 @@ pub(crate) enum End {
     HostLocked(Result<bool>),
     HostUnlocked,
     Holder(Holder),
+    /// The worker id, and the names under which it is held.
+    Names(u32, Vec<String>),
     Recorded(Vec<u32>),
     Peeked(RecordPeeked),
     Opened(Box<RecordOpened>),
@@ -142,8 +144,6 @@ pub struct Holder {
     pub is_ours: bool,
     /// The id of another user who holds the host lock and cannot open the record.
     pub stranger: Option<u32>,
-    /// The id spaces under which the worker id is held on this host.
-    pub names: Vec<String>,
 }
 
 impl SourceFailure {

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::run::call_end::{End, Holder, RunCallEnd};
 use crate::run::record_open::recorded_ids;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// Take the host lock of a worker id: all of leafid on this host takes it, whatever its state directory is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +63,7 @@ impl HostUnlockCall {
 pub struct HolderCall {
     pub(crate) name: String,
     pub(crate) worker_id: u32,
+    pub(crate) wants_name: bool,
 }
 
 impl HolderCall {
@@ -75,9 +77,32 @@ impl HolderCall {
         self.worker_id
     }
 
+    /// Whether the message names the holder. Otherwise [`Holder::stranger`] is enough.
+    pub fn wants_name(&self) -> bool {
+        self.wants_name
+    }
+
     /// What is known.
     pub fn end(self, holder: Holder) -> RunCallEnd {
         RunCallEnd(End::Holder(holder))
+    }
+}
+
+/// Say under which other names a worker id that this run holds is held on this host, too.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct NamesCall {
+    pub(crate) worker_id: u32,
+}
+
+impl NamesCall {
+    /// The worker id.
+    pub fn worker_id(&self) -> u32 {
+        self.worker_id
+    }
+
+    /// The id spaces under which it is held.
+    pub fn end(self, names: Vec<String>) -> RunCallEnd {
+        RunCallEnd(End::Names(self.worker_id, names))
     }
 }
 

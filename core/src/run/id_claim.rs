@@ -175,7 +175,7 @@ impl IdClaim {
         }
         match &self.stage {
             IdStage::Locking => Some(RunCall::LockHost(HostLockCall { name, worker_id })),
-            IdStage::Naming(_) => Some(RunCall::Holder(HolderCall { name, worker_id })),
+            IdStage::Naming(_) => Some(RunCall::Holder(HolderCall { name, worker_id, wants_name: true })),
             IdStage::Recorded(_) => {
                 Some(RunCall::PeekRecord(RecordPeek::new(worker_id, m.settings.layout, m.place.advice)))
             }

@@ -15,7 +15,9 @@ use crate::run::aside::Aside;
 use crate::run::cache_drop::CacheDrop;
 use crate::run::cache_read::{CacheList, CacheRead};
 use crate::run::cache_write::CacheWrite;
-use crate::run::disk_calls::{HolderCall, HostLockCall, HostUnlockCall, RecordCloseCall, RecordsCall};
+use crate::run::disk_calls::{
+    HolderCall, HostLockCall, HostUnlockCall, NamesCall, RecordCloseCall, RecordsCall,
+};
 use crate::run::record_open::{RecordOpen, RecordPeek};
 use crate::run::record_write::RecordWrite;
 use crate::run::source_calls::{ClaimCall, PeersCall, ReleaseCall, RenewCall};
@@ -32,7 +34,7 @@ pub enum Lane {
     Source,
     /// The cache of leases.
     Cache,
-    /// Releases of leases, any number at once.
+    /// Releases of leases and a look at other names, any number at once.
     Beside,
 }
 
@@ -53,6 +55,8 @@ pub enum RunCall {
     UnlockHost(HostUnlockCall),
     /// On `Disk`: who holds a worker id.
     Holder(HolderCall),
+    /// On `Beside`: under which other names a worker id is held.
+    Names(NamesCall),
     /// On `Disk`: the names of the records' files.
     ListRecords(RecordsCall),
     /// On `Disk`: the bytes of a record, without its lock.
@@ -170,9 +174,9 @@ impl Lanes {
         renewals.for_each(|call| call.asked = Asked::LostRenewal);
     }
 
-    /// Whether a renewal is under way, abandoned or not.
-    pub(crate) fn renews(&self) -> bool {
-        self.calls.iter().any(|call| call.asked == Asked::Renew)
+    /// Whether such a call is under way, abandoned or not.
+    pub(crate) fn any(&self, asked: Asked) -> bool {
+        self.calls.iter().any(|call| call.asked == asked)
     }
 
     /// When the next call is abandoned.

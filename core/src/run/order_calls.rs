@@ -2,8 +2,8 @@
 //!
 //! | Lane | The next call, if the lane is free |
 //! | --- | --- |
-//! | `Beside` | a release |
-//! | `Disk` | the end of a sealed generator, the claim, the span, a look at other names |
+//! | `Beside` | a release, a look at other names |
+//! | `Disk` | the end of a sealed generator, the claim, the span |
 //! | `Source` | the claim, the renewal |
 //! | `Cache` | the drop of a cached lease, the claim, the cache of a lease |
 
@@ -11,7 +11,7 @@ use crate::call::CallId;
 use crate::http::{HttpEnd, HttpResult, LateEnd};
 use crate::options::deployment;
 use crate::run::call_end::End;
-use crate::run::disk_calls::HolderCall;
+use crate::run::disk_calls::NamesCall;
 use crate::run::lanes::{Asked, Lane, RunCall, UnderWay};
 use crate::run::moment::Moment;
 use crate::run::notices::RunNotice;
@@ -21,6 +21,7 @@ use crate::run::server_leases::ServerStep;
 use crate::run::source_calls::{ReleaseCall, RenewCall};
 use crate::{Code, Error, RenewalAnswer};
 use alloc::format;
+use core::mem::take;
 use core::time::Duration;
 
 /// A call, what it is for, and how long it may take.
@@ -77,6 +78,10 @@ impl RunOrder {
             let call = RunCall::Release(ReleaseCall { lease, until_ms });
             return Some((Lane::Beside, Asked::Release, call, None));
         }
+        if let Some(seat) = self.seat.as_ref().filter(|_| take(&mut self.asks_names)) {
+            let call = RunCall::Names(NamesCall { worker_id: seat.worker_id });
+            return Some((Lane::Beside, Asked::Names, call, None));
+        }
         if self.lanes.is_free(Lane::Disk)
             && let Some((asked, call)) = self.disk_call(m)
         {
@@ -120,12 +125,8 @@ impl RunOrder {
             return Some(of_kind(call, Asked::OfRound));
         }
         let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
-        let flake = self.generator.as_ref()?;
-        if let Some(call) = seat.next_write(flake, self.callers.waits_for_span(), m) {
-            return Some((Asked::WriteRecord, call));
-        }
-        let (name, worker_id) = (m.settings.name.clone(), seat.worker_id);
-        self.asks_names.then_some((Asked::Names, RunCall::Holder(HolderCall { name, worker_id })))
+        let call = seat.next_write(self.generator.as_ref()?, self.callers.waits_for_span(), m)?;
+        Some((Asked::WriteRecord, call))
     }
 
     fn cache_call(&mut self, m: &mut Moment<'_>) -> Option<(Asked, RunCall)> {
@@ -214,10 +215,8 @@ impl RunOrder {
                 (None, Some(round)) => round.ended(end, call.since, m),
                 (None, None) => {}
             },
-            (Asked::Names, End::Holder(holder)) => {
-                self.asks_names = false;
-                let (name, worker_id) = (&m.settings.name, self.worker_id.unwrap_or(0));
-                let warning = deployment::other_names_warning(name, worker_id, holder.names);
+            (Asked::Names, End::Names(worker_id, names)) => {
+                let warning = deployment::other_names_warning(&m.settings.name, worker_id, names);
                 warning.into_iter().for_each(|warning| m.notices.warn(warning));
             }
             (Asked::WriteCache, End::CacheWritten(end)) => match (&mut self.leaving, &mut self.seat) {

@@ -1,7 +1,7 @@
 //! The close of a run: its generator is sealed, then its worker id is given back, then its lease is released.
 
 use crate::run::farewell::Farewell;
-use crate::run::lanes::Lane;
+use crate::run::lanes::{Asked, Lane};
 use crate::run::leaving::Leaving;
 use crate::run::moment::Moment;
 use crate::run::notices::RunNotice;
@@ -74,7 +74,7 @@ impl RunOrder {
         self.leaving.iter_mut().for_each(|leaving| leaving.poll(m, is_free));
         let is_gone = self.round.is_none() && self.leaving.as_ref().is_none_or(Leaving::is_gone);
         let Some(farewell) = &mut self.farewell else { return Progress::Waits(None) };
-        let renews = self.lanes.renews() || self.servers.as_ref().is_some_and(ServerLeases::renews);
+        let renews = self.lanes.any(Asked::Renew) || self.servers.as_ref().is_some_and(ServerLeases::renews);
         let is_dropped = self.leaving.as_ref().is_none_or(|leaving| leaving.is_dropped);
         if is_gone
             && (!renews || !is_dropped)
@@ -92,7 +92,7 @@ impl RunOrder {
         }
         let waits = farewell.keeps_lease() && farewell.waits_for_source;
         let releases = !self.releases.is_empty()
-            || !self.lanes.is_free(Lane::Beside)
+            || self.lanes.any(Asked::Release)
             || self.servers.as_ref().is_some_and(ServerLeases::releases);
         if (!is_gone || waits || releases) && m.boot < farewell.until {
             return Progress::Waits(due.into_iter().chain([farewell.until]).min());

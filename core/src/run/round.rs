@@ -336,7 +336,7 @@ impl Round {
                 Some(RunCall::PeekRecord(RecordPeek::new(*worker_id, layout, advice)))
             }
             (RoundStage::Warning(worker_id), Lane::Disk) => {
-                Some(RunCall::Holder(HolderCall { name, worker_id: *worker_id }))
+                Some(RunCall::Holder(HolderCall { name, worker_id: *worker_id, wants_name: false }))
             }
             (RoundStage::Claiming(claim), lane) => claim.next_call(lane, m),
             (RoundStage::Offline(..), Lane::Cache) => {

@@ -129,6 +129,7 @@ impl State {
                 let by = host.holder(call.worker_id()).map(|_| "process".into());
                 call.end(Holder { by, ..Holder::default() })
             }
+            RunCall::Names(call) => call.end(Vec::new()),
             RunCall::ListRecords(call) => {
                 let names: Vec<String> = host.files.keys().map(|id| format!("worker-{id}.state")).collect();
                 call.end(names.iter().map(String::as_str))
