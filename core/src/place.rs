@@ -7,7 +7,7 @@ use crate::call::{Clocks, FileAdvice, SharedFailure};
 use crate::format::state::Writer;
 use crate::format::unused::MachineStart;
 use crate::options::deployment::{self, FileSystem, FilesystemKind, RangePlace, Scope};
-use crate::options::{WorkerRange, check_clock};
+use crate::options::{RunOptions, WorkerRange, check_clock};
 use crate::spelling::name::EXCLUSIVE_RANGE;
 use crate::{ClockFilter, Code, Error, LONGEST_SPAN_MS, Layout, OnExhausted, Result, Rules, Utc};
 use alloc::format;
@@ -90,6 +90,21 @@ pub struct PlaceSettings<'s> {
     pub exclusive_range: bool,
     /// How long a start without a record issues nothing, milliseconds.
     pub no_record_wait_ms: i64,
+}
+
+impl<'s> PlaceSettings<'s> {
+    /// Those of the checked options of a snowflake.
+    pub fn of(options: &'s RunOptions) -> PlaceSettings<'s> {
+        PlaceSettings {
+            layout: &options.layout,
+            rules: &options.rules,
+            workers: options.worker.ids(),
+            leases: options.worker.leases_spans(),
+            shared_fs: options.shared_fs,
+            exclusive_range: options.exclusive_range,
+            no_record_wait_ms: options.no_record_wait_ms,
+        }
+    }
 }
 
 /// A place that may be used.

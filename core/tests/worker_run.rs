@@ -4,5 +4,6 @@ mod closes;
 mod fixed_ids;
 mod host;
 mod leases;
+mod options;
 mod servers;
 mod state_table;

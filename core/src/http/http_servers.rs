@@ -1,5 +1,7 @@
 //! The servers of one source, and the durations of requests to them.
 
+#[cfg(feature = "options")]
+use crate::options::ServerOptions;
 use crate::secrets::shown_url;
 use alloc::format;
 use alloc::string::String;
@@ -35,6 +37,20 @@ pub struct HttpProxy {
     pub url: String,
     /// The variable of the environment that names it.
     pub variable: &'static str,
+}
+
+#[cfg(feature = "options")]
+impl HttpServers {
+    /// The servers of these options. `proxy`: the proxy to a URL, if there is one.
+    pub fn of(options: &ServerOptions, mut proxy: impl FnMut(&str) -> Option<HttpProxy>) -> HttpServers {
+        let server = |url: &String| HttpServer { url: url.clone(), proxy: proxy(url) };
+        HttpServers {
+            option: options.said,
+            servers: options.urls.iter().map(server).collect(),
+            request_timeout: options.request_timeout,
+            connect_timeout: options.connect_timeout,
+        }
+    }
 }
 
 impl HttpServer {

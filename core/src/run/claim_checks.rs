@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 /// Whether a worker id that servers leased is held on this host: [`Lease::is_held_here`].
 pub(super) fn is_held_here(lease: &Lease, error: &Error, m: &Moment<'_>) -> bool {
-    m.settings.workers.urls().is_some() && lease.is_held_here(error, &m.settings.layout, &m.rules(), m.now_ms)
+    m.settings.workers.are_of_servers() && lease.is_held_here(error, &m.settings.layout, &m.rules(), m.now_ms)
 }
 
 /// The worker ids of which a claim takes one. `offline`: those with cached leases, and why no server is reachable;

@@ -255,7 +255,7 @@ impl IdClaim {
             holder: by,
             is_ours,
             is_strangers: stranger.is_some() && m.settings.persist,
-            is_leased: m.settings.workers.urls().is_some(),
+            is_leased: m.settings.workers.are_of_servers(),
         };
         held.error()
     }

@@ -66,7 +66,7 @@ impl<'m> Moment<'m> {
 
     /// Whose cached leases a start may use.
     pub(crate) fn cache_seeker(&self) -> CacheSeeker {
-        let servers = self.settings.workers.urls().unwrap_or_default().to_vec();
+        let servers = self.settings.workers.urls().unwrap_or_default();
         CacheSeeker { name: self.settings.name.clone(), servers, boot: self.place.writer.boot.clone() }
     }
 

@@ -104,7 +104,9 @@ pub(crate) struct Settled {
 impl RunOrder {
     pub(crate) fn new(settings: &RunSettings, seed: u64) -> RunOrder {
         let servers = match &settings.workers {
-            Workers::Servers { servers, .. } => Some(ServerLeases::new(Arc::clone(servers), seed)),
+            Workers::Servers { servers, health } => {
+                Some(ServerLeases::new(Arc::clone(servers), health.clone(), seed))
+            }
             Workers::Within { .. } | Workers::Callback { .. } => None,
         };
         RunOrder {
@@ -161,7 +163,7 @@ impl RunOrder {
     pub(crate) fn answer(&self, ticket: RunTicket, settings: &RunSettings) -> Answer {
         self.callers.answer(ticket).unwrap_or_else(|| {
             let by = match self.waits_for_source() {
-                true if settings.workers.urls().is_some() => DelayedBy::Servers,
+                true if settings.workers.are_of_servers() => DelayedBy::Servers,
                 true => DelayedBy::Callback,
                 false if settings.disk_needs_loop => DelayedBy::DiskOfLoop,
                 false => DelayedBy::Disk,

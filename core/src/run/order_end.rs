@@ -48,7 +48,7 @@ impl RunOrder {
         if let (Some(mut seat), Some(first_unused)) = (self.seat.take(), first_unused) {
             // A lost lease is not released, because another process may hold it.
             farewell.keep(seat.lease.take().filter(|_| !was_lost), first_unused);
-            let keeps_cache = quietly && m.settings.workers.urls().is_some();
+            let keeps_cache = quietly && m.settings.workers.are_of_servers();
             self.leaving = Some(Leaving::new(seat, first_unused, keeps_cache));
         }
         self.farewell = Some(farewell);

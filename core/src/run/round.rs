@@ -321,7 +321,7 @@ impl Round {
                 *before_ms = m.now_ms;
                 Some(RunCall::PeerTimes(PeersCall(())))
             }
-            (RoundStage::Asking, Lane::Source) if m.settings.workers.urls().is_none() => {
+            (RoundStage::Asking, Lane::Source) if !m.settings.workers.are_of_servers() => {
                 self.tries += 1;
                 let (previous, now_ms) = (self.previous, m.now_ms);
                 let until_ms = now_ms.saturating_add(SPAN_WISH_MS);

@@ -293,6 +293,6 @@ impl Seat {
 fn cache_of(file: &RecordFile, m: &mut Moment<'_>) -> Option<LeaseCache> {
     let urls = m.settings.workers.urls().filter(|_| m.settings.persist)?;
     let record = file.record();
-    let cache = LeaseCache::new(&m.settings.name, record.worker_id, urls, record.owner);
+    let cache = LeaseCache::new(&m.settings.name, record.worker_id, &urls, record.owner);
     cache.map_err(|text| m.notices.warn(text)).ok()
 }

@@ -62,8 +62,7 @@ pub(crate) enum ServerStep {
 }
 
 impl ServerLeases {
-    pub(crate) fn new(servers: Arc<HttpServers>, seed: u64) -> ServerLeases {
-        let health = ServersHealth::new(servers.servers.len());
+    pub(crate) fn new(servers: Arc<HttpServers>, health: ServersHealth, seed: u64) -> ServerLeases {
         let (releases, unanswered) = (Vec::new(), VecDeque::new());
         ServerLeases { servers, health, asking: None, releases, unanswered, seed }
     }

@@ -1,7 +1,8 @@
 //! The settings of a run, all checked.
 
-use crate::http::HttpServers;
-use crate::{Error, Layout, Rules, unusable_lease};
+use crate::http::{HttpProxy, HttpServers};
+use crate::options::{RunOptions, WorkerFrom};
+use crate::{Error, Layout, Rules, ServersHealth, unusable_lease};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -53,9 +54,39 @@ pub enum Workers {
     Servers {
         /// The servers.
         servers: Arc<HttpServers>,
-        /// Their URLs as the user wrote them.
-        urls: Vec<String>,
+        /// What is known of them: of a run before this one, or nothing.
+        health: ServersHealth,
     },
+}
+
+impl RunSettings {
+    /// The settings that these options mean. `proxy`: the proxy to a URL, if there is one. A host that takes no host locks,
+    /// or writes on an event loop, says so in the settings afterwards.
+    pub fn of(options: &RunOptions, proxy: impl FnMut(&str) -> Option<HttpProxy>) -> RunSettings {
+        let workers = match &options.worker {
+            WorkerFrom::Ids(ids) => Workers::Within { first: ids.first, last: ids.last },
+            WorkerFrom::Callback => Workers::Callback { leases: false },
+            WorkerFrom::Leases => Workers::Callback { leases: true },
+            WorkerFrom::Servers(servers) => {
+                let servers = HttpServers::of(servers, proxy);
+                let health = ServersHealth::new(servers.servers.len());
+                Workers::Servers { servers: Arc::new(servers), health }
+            }
+        };
+        RunSettings {
+            name: options.name.clone(),
+            layout: options.layout,
+            rules: options.rules,
+            workers,
+            persist: options.persist,
+            locks_host: true,
+            start_after: options.start,
+            timeout: options.timeout,
+            lazy: options.lazy,
+            peer_times: options.asks_peer_times,
+            disk_needs_loop: false,
+        }
+    }
 }
 
 impl Workers {
@@ -65,17 +96,24 @@ impl Workers {
     }
 
     /// The URLs of the servers that lease the ids; `None` for another source.
-    pub(crate) fn urls(&self) -> Option<&[String]> {
+    pub(crate) fn urls(&self) -> Option<Vec<String>> {
         match self {
-            Workers::Servers { urls, .. } => Some(urls),
+            Workers::Servers { servers, .. } => {
+                Some(servers.servers.iter().map(|server| server.url.clone()).collect())
+            }
             Workers::Within { .. } | Workers::Callback { .. } => None,
         }
+    }
+
+    /// Whether lease servers give the id.
+    pub(crate) fn are_of_servers(&self) -> bool {
+        matches!(self, Workers::Servers { .. })
     }
 
     /// The error for a lease that cannot be used.
     pub(crate) fn unusable(&self, error: Error) -> Error {
         match self.urls() {
-            Some(urls) => unusable_lease(error, urls),
+            Some(urls) => unusable_lease(error, &urls),
             None => error,
         }
     }

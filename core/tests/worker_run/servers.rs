@@ -1,11 +1,11 @@
 //! Leases of servers over HTTP: claimed, sent again as they were, and released.
 
 use super::host::{CLOSE, Host, OPEN, settings};
-use leafid_core::Code;
 use leafid_core::call::CallId;
 use leafid_core::http::{HttpServer, HttpServers, NoResponse};
 use leafid_core::run::{Answer, RunCall, RunCallEnd, RunSettings, RunState, RunTicket, Workers};
 use leafid_core::wire::Response;
+use leafid_core::{Code, ServersHealth};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,8 +23,8 @@ fn settings_of(urls: &[&str], persist: bool) -> RunSettings {
         request_timeout: Duration::from_secs(5),
         connect_timeout: Duration::from_millis(500),
     };
-    let urls = urls.iter().map(|url| (*url).into()).collect();
-    let workers = Workers::Servers { servers: Arc::new(servers), urls };
+    let health = ServersHealth::new(urls.len());
+    let workers = Workers::Servers { servers: Arc::new(servers), health };
     RunSettings { persist, ..settings(workers) }
 }
 
