@@ -189,11 +189,6 @@ impl RunOrder {
         self.servers.as_mut().and_then(ServerLeases::take_unanswered)
     }
 
-    /// The first tick that is not durable.
-    pub(crate) fn reserved_until(&self) -> u64 {
-        self.seat.as_ref().map_or(0, |seat| seat.file.record().run.until)
-    }
-
     pub(crate) fn log(&self) -> &RunLog {
         &self.log.0
     }
@@ -309,6 +304,7 @@ impl RunOrder {
         self.callers.answer_spans(Answer::Look);
         m.notices.wake();
     }
+        self.log.0.reserved_until = record.run.until;
 
     /// The span, then the lease, then its loss.
     fn hold(&mut self, m: &mut Moment<'_>) -> Progress {
@@ -329,9 +325,8 @@ impl RunOrder {
 
     /// Tells callers what became of the span.
     pub(crate) fn tell_span(&mut self, end: SpanEnd, m: &mut Moment<'_>) {
-        if let Some(error) = self.log.0.note(&end) {
-            let worker_id = self.worker_id.unwrap_or(0);
-            m.notices.warn(format!("the span of worker id {worker_id} was not renewed: {error}"));
+        if let Some(seat) = &self.seat {
+            self.log.0.reserved_until = seat.file.record().run.until;
         }
         self.callers.answer_spans(match end {
             SpanEnd::NotNeeded | SpanEnd::Granted => Answer::Look,
@@ -356,6 +351,7 @@ impl RunOrder {
             }
             RenewalEnd::Lost(error) => {
                 seat.drop_cache();
+        self.note_span(&end, m);
                 self.lose(error, m);
             }
         }
@@ -364,6 +360,13 @@ impl RunOrder {
     /// The lease is lost: another one is claimed. The rest of the span is still used.
     fn lose(&mut self, why: Error, m: &mut Moment<'_>) {
         m.notices.warn(format!("{why}"));
+    fn note_span(&mut self, end: &SpanEnd, m: &mut Moment<'_>) {
+        if let Some(error) = self.log.0.note(end) {
+            let worker_id = self.worker_id.unwrap_or(0);
+            m.notices.warn(format!("the span of worker id {worker_id} was not renewed: {error}"));
+        }
+    }
+
         // Its renewal says nothing about the next lease.
         self.give_up_source(m);
         self.lanes.forget_renewals();
@@ -405,6 +408,13 @@ impl RunOrder {
             self.undo_round(why, m);
         }
         let Progress::Waits(again) = self.go_on(m) else { return Progress::Again };
+        if is_waited_for
+            && let (Some(seat), Some(flake)) = (&mut self.seat, &self.generator)
+            && seat.grant_first(flake)
+        {
+            self.tell_span(SpanEnd::NotNeeded, m);
+            return Progress::Again;
+        }
         Progress::Waits(again.into_iter().chain([due]).min())
     }
 
@@ -443,9 +453,10 @@ impl RunOrder {
             RoundEnd::Won(won) => self.take_seat(*won, m),
             RoundEnd::Undone(error, lease) => {
                 // One that was given up has failed before.
-                if loss.wants(round.number()) {
+                let why = loss.wants(round.number()).then(|| {
                     loss.claim_failed(round.number(), &error, m);
-                }
+                    loss.why().clone()
+                });
                 self.round = None;
                 lease.into_iter().for_each(|lease| self.release_unused(lease, m));
             }
@@ -457,3 +468,4 @@ impl RunOrder {
 pub(crate) fn closed() -> Error {
     Error::new(Code::Closed, "the generator was closed; open another one")
 }
+                why.into_iter().for_each(|why| self.note_span(&SpanEnd::Failed(why), m));

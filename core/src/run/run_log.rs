@@ -12,6 +12,8 @@ pub(crate) struct RunLog {
     pub(crate) last_error: Option<Error>,
     /// The error of the last renewal of the lease.
     pub(crate) lease_error: Option<Error>,
+    /// The first tick that was not durable when a span was last granted.
+    pub(crate) reserved_until: u64,
     /// The end of the lease, Unix milliseconds.
     pub(crate) lease_until_ms: Option<i64>,
 }

@@ -28,18 +28,12 @@ pub struct RunStats {
 }
 
 impl RunStats {
-    pub(crate) fn new(
-        log: &RunLog,
-        flake: Option<&Snowflake>,
-        reserved_until: u64,
-        layout: &Layout,
-        now_ms: i64,
-    ) -> RunStats {
+    pub(crate) fn new(log: &RunLog, flake: Option<&Snowflake>, layout: &Layout, now_ms: i64) -> RunStats {
         let now = layout.tick_at(now_ms).unwrap_or(0);
         let last = flake.and_then(Snowflake::first_unused).unwrap_or(0).saturating_sub(1);
         let error = log.last_error.as_ref().or(log.lease_error.as_ref());
         RunStats {
-            reserved_until_ms: layout.tick_start_ms(reserved_until),
+            reserved_until_ms: layout.tick_start_ms(log.reserved_until),
             lead_ms: last.saturating_sub(now) as i64 * layout.tick_ms(),
             lease_until_ms: log.lease_until_ms,
             ids: flake.map_or(0, Snowflake::issued),

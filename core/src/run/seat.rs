@@ -108,9 +108,7 @@ impl Seat {
         is_disk_free: bool,
         m: &Moment<'_>,
     ) -> Option<SpanEnd> {
-        if is_waited_for && let Some(first) = self.first.take() {
-            flake.grant(first);
-            self.started = true;
+        if is_waited_for && self.grant_first(flake) {
             return Some(SpanEnd::NotNeeded);
         }
         match self.step(flake, is_waited_for, is_disk_free, m) {
@@ -135,6 +133,14 @@ impl Seat {
         let runs = self.started || self.lease.is_some();
         let in_use = SpanExtension::is_in_use(layout, first_unused, m.now_ms, false);
         if !is_waited_for && (rests || !runs || !in_use) {
+    /// Grants the first span, once. It stays usable after the lease is lost.
+    pub(crate) fn grant_first(&mut self, flake: &Flake) -> bool {
+        let first = self.first.take();
+        first.into_iter().for_each(|first| flake.grant(first));
+        self.started |= first.is_some();
+        first.is_some()
+    }
+
             return SpanStep::Nothing;
         }
         let lease_until = match (&self.lease, m.settings.workers.leases()) {
@@ -275,9 +281,9 @@ impl Seat {
         let layout = &m.settings.layout;
         let lease_due = self.lease.as_ref().map(|held| m.boot.saturating_add(held.due_in(m.boot)));
         let runs = (self.started || self.lease.is_some()) && is_disk_free && !self.is_record_lost;
-        let first_unused = flake
-            .first_unused()
-            .filter(|first_unused| runs && SpanExtension::is_in_use(layout, *first_unused, m.now_ms, false));
+        let first_unused = flake.first_unused().filter(|first_unused| {
+            runs && !self.is_short && SpanExtension::is_in_use(layout, *first_unused, m.now_ms, false)
+        });
         let span_due = first_unused.map(|first_unused| match self.rests_until {
             Some(until) if until > m.boot => until,
             _ => {

@@ -135,8 +135,7 @@ impl WorkerRun {
     /// The statistics. `now_ms` is the clock after the filter.
     pub fn stats(&self, now_ms: i64) -> RunStats {
         let flake = self.order.generator().map(|flake| &**flake);
-        let reserved_until = self.order.reserved_until();
-        RunStats::new(self.order.log(), flake, reserved_until, &self.settings.layout, now_ms)
+        RunStats::new(self.order.log(), flake, &self.settings.layout, now_ms)
     }
 
     /// Does something at this moment, then goes on as far as no call is needed.

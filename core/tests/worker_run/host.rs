@@ -181,6 +181,23 @@ impl Host {
         }
     }
 
+    /// As [`Host::drive_to`], and lets time pass until then.
+    pub(super) fn drive_until(&mut self, wanted: &str) -> (CallId, RunCall) {
+        loop {
+            match self.pull() {
+                Some((id, call)) if name(&call) == wanted => return (id, call),
+                Some((id, call)) => {
+                    let end = self.carry_out(call);
+                    self.done(id, end);
+                }
+                None => {
+                    let due = self.run.next_time().unwrap_or_else(|| panic!("no {wanted}: {:?}", self.calls));
+                    self.pass(due.saturating_sub(self.clocks.boot).as_millis() as u64);
+                }
+            }
+        }
+    }
+
     /// The next id, with a span if one is needed.
     pub(super) fn id(&mut self) -> i64 {
         for _ in 0..3 {

@@ -1,8 +1,8 @@
 //! Leases of a user's source: renewed, lost, claimed again, and released with the last token.
 
 use super::host::{CLOSE, Host, OPEN, settings};
-use leafid_core::run::{Answer, Claimed, Need, RunCall, RunCallEnd, RunState, Workers};
-use leafid_core::{Action, Code, Layout};
+use leafid_core::run::{Answer, Claimed, Need, RunCall, RunCallEnd, RunState, SourceFailure, Workers};
+use leafid_core::{Action, Code, Error, Layout};
 use std::time::Duration;
 
 fn leased(worker_ids: &[i64]) -> Host {
@@ -245,4 +245,61 @@ fn what_needs_the_event_loop_is_refused_to_those_who_block_it_alone() {
         assert_eq!(host.source.released.len(), usize::from(!loops));
         assert_eq!(host.run.answer(ticket) == Answer::Look, loops);
     }
+}
+
+#[test]
+fn a_claim_after_a_loss_that_no_retry_heals_is_told_once_and_counted() {
+    let mut host = opened(&[4]);
+    host.id();
+    host.source.has_lost = true;
+    let mut claim = host.drive_until("Claim");
+    let before = host.run.stats(host.now_ms());
+    for _ in 0..2 {
+        let (id, RunCall::Claim(call)) = claim else { unreachable!("it is one") };
+        let error = Error::new(Code::InvalidArgument, "the pool is no list");
+        host.done(id, call.end(Err(SourceFailure::Coded(error))));
+        claim = host.drive_until("Claim");
+    }
+    let stats = host.run.stats(host.now_ms());
+    assert_eq!(stats.renewal_failures, before.renewal_failures + 2);
+    assert!(stats.last_error.unwrap().contains("the pool is no list"));
+    let told =
+        host.log.iter().filter(|(_, text)| text.starts_with("the span of worker id 4 was not renewed"));
+    assert_eq!(told.count(), 1, "{:?}", host.log);
+    assert_eq!(stats.reserved_until_ms, before.reserved_until_ms, "what was granted stays so");
+}
+
+#[test]
+fn the_first_span_is_granted_also_after_the_loss_of_its_lease() {
+    let mut host = opened(&[4]);
+    (host.source.has_lost, host.source.is_down) = (true, true);
+    host.pass(5_000);
+    host.drive();
+    assert_eq!(host.run.state(), RunState::Held { worker_id: 4, lost: true });
+    host.clocks.wall_ms -= 5_000;
+    host.id();
+}
+
+/// It would poll a thousand times a second.
+#[test]
+fn who_waits_for_a_renewal_does_not_poll() {
+    let mut host = leased(&[4]);
+    host.source.lease_ms = 1_000;
+    host.asked(OPEN);
+    host.id();
+    host.pass(700);
+    host.drive_to("Renew");
+    host.drive();
+    let due = host.run.next_time().unwrap().saturating_sub(host.clocks.boot);
+    assert!(due > Duration::from_millis(20), "{due:?}");
+}
+
+#[test]
+fn ids_stay_reserved_after_the_close() {
+    let mut host = opened(&[4]);
+    host.id();
+    let before = host.run.stats(host.now_ms()).reserved_until_ms;
+    assert!(before > host.now_ms());
+    host.asked(CLOSE);
+    assert_eq!(host.run.stats(host.now_ms()).reserved_until_ms, before);
 }
