@@ -42,12 +42,15 @@ enum DropState {
 
 /// How it ended. Only a [`CacheDrop`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CacheDropped(Result<()>);
+pub struct CacheDropped {
+    pub(crate) worker_id: u32,
+    result: Result<()>,
+}
 
 impl CacheDropped {
     /// Whether nobody can use the cached lease any more: only then may the lease be released.
     pub fn into_result(self) -> Result<()> {
-        self.0
+        self.result
     }
 }
 
@@ -64,8 +67,8 @@ impl CacheDrop {
     /// There is no such file.
     pub fn missing(self, path: impl Display) -> CacheDropped {
         match self.ours {
-            None => CacheDropped(Ok(())),
-            Some(_) => CacheDropped(Err(lost(path))),
+            None => self.ends(Ok(())),
+            Some(_) => self.ends(Err(lost(path))),
         }
     }
 
@@ -113,8 +116,8 @@ impl CacheDrop {
 
     /// The steps are done, and the file is closed.
     pub fn end(self) -> CacheDropped {
-        CacheDropped(match self.state {
-            DropState::Ended(result) => result,
+        let result = match &self.state {
+            DropState::Ended(result) => result.clone(),
             DropState::Asked | DropState::Writes(_) => {
                 let message = format!(
                     "a step to drop the cached lease of worker id {} was left out; report this",
@@ -122,17 +125,22 @@ impl CacheDrop {
                 );
                 Err(Error::new(Code::Internal, message))
             }
-        })
+        };
+        self.ends(result)
+    }
+
+    fn ends(self, result: Result<()>) -> CacheDropped {
+        CacheDropped { worker_id: self.empty.worker_id, result }
     }
 
     /// The steps could not be carried out.
     pub fn failed(self, path: impl Display, failure: &SharedFailure) -> CacheDropped {
-        CacheDropped(Err(failure.error(path, FileAdvice::StateDir)))
+        self.ends(Err(failure.error(path, FileAdvice::StateDir)))
     }
 
     /// Another error came in between.
     pub fn refused(self, error: Error) -> CacheDropped {
-        CacheDropped(Err(error))
+        self.ends(Err(error))
     }
 }
 

@@ -64,6 +64,7 @@ pub(crate) enum CacheOutcome {
 /// How the write of a lease ended. Only a [`CacheWrite`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CacheWritten {
+    pub(crate) worker_id: u32,
     pub(crate) result: Result<CacheOutcome>,
     pub(crate) file: Option<(u64, u64)>,
     pub(crate) path: String,
@@ -154,7 +155,7 @@ impl CacheWrite {
             CacheState::Ended(result) => result.clone(),
             CacheState::Asked | CacheState::ToBeOpened | CacheState::Writes(_) => Err(self.left_out()),
         };
-        CacheWritten { result, file: self.file, path: format!("{path}") }
+        CacheWritten { worker_id: self.worker_id(), result, file: self.file, path: format!("{path}") }
     }
 
     /// The steps could not be carried out.
@@ -165,7 +166,12 @@ impl CacheWrite {
 
     /// Another error came in between.
     pub fn refused(self, path: impl Display, error: Error) -> CacheWritten {
-        CacheWritten { result: Err(error), file: self.file, path: format!("{path}") }
+        CacheWritten {
+            worker_id: self.worker_id(),
+            result: Err(error),
+            file: self.file,
+            path: format!("{path}"),
+        }
     }
 
     fn left_out(&self) -> Error {

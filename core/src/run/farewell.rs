@@ -62,12 +62,12 @@ impl Farewell {
     }
 
     /// A renewal that was given up has no answer. Unless one that was asked for later has succeeded, the source may have
-    /// made a token that nobody knows: nothing is released by an old one.
-    pub(crate) fn unanswered(&mut self, since: Duration) {
+    /// made a token that nobody knows: nothing is released by an old one. Returns the worker id that is not released.
+    pub(crate) fn unanswered(&mut self, since: Duration) -> Option<i64> {
         let is_last = |(held, _): &mut (HeldLease, u64)| since >= held.asked();
-        if self.late.as_ref().is_none_or(|(known, _)| since >= *known) {
-            self.lease.take_if(is_last);
-        }
+        let says_nothing = self.late.as_ref().is_none_or(|(known, _)| since >= *known);
+        let (held, _) = self.lease.take_if(|lease| says_nothing && is_last(lease))?;
+        Some(held.lease().worker_id)
     }
 
     /// The lease to release, and the time from which on no id was issued. No renewal of it is under way.

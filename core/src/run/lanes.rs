@@ -87,7 +87,8 @@ pub(crate) enum Asked {
     Renew,
     /// A renewal of a lease that was lost since.
     LostRenewal,
-    Release,
+    /// The release of this worker id.
+    Release(i64),
     /// Whether the worker id is held under another name, too.
     Names,
     /// A lock is given back.
@@ -172,6 +173,14 @@ impl Lanes {
     pub(crate) fn forget_renewals(&mut self) {
         let renewals = self.calls.iter_mut().filter(|call| call.asked == Asked::Renew);
         renewals.for_each(|call| call.asked = Asked::LostRenewal);
+    }
+
+    /// The worker ids of the releases that are under way.
+    pub(crate) fn releases(&self) -> impl Iterator<Item = i64> {
+        self.calls.iter().filter_map(|call| match call.asked {
+            Asked::Release(worker_id) => Some(worker_id),
+            _ => None,
+        })
     }
 
     /// Whether such a call is under way, abandoned or not.

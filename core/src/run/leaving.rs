@@ -8,17 +8,18 @@
 //! | `Dropping` | the cached lease is invalid, or there is none, or it took too long | `Unlocking` |
 //! | `Unlocking` | nothing is locked any more | `Gone` |
 
-use crate::Result;
 use crate::run::cache_drop::CacheDropped;
 use crate::run::cache_file::LeaseCache;
 use crate::run::cache_write::CacheWritten;
 use crate::run::call_end::End;
+use crate::run::disk_time::DiskTime;
 use crate::run::lanes::RunCall;
 use crate::run::locks::Locks;
 use crate::run::moment::Moment;
 use crate::run::record_file::RecordFile;
 use crate::run::record_write::{RecordWrite, RecordWritten};
 use crate::run::seat::Seat;
+use crate::{Error, Result};
 use alloc::boxed::Box;
 use alloc::format;
 use core::time::Duration;
@@ -35,9 +36,9 @@ pub(crate) struct Leaving {
     /// The cache of its lease. It is dropped while the record is locked: no process may use a lease that was released.
     cache: Option<LeaseCache>,
     /// Whether the cached lease was made invalid: only then the lease may be released.
-    pub(crate) is_dropped: bool,
-    /// When it goes on without that.
-    drops_until: Option<Duration>,
+    is_dropped: bool,
+    /// How long it waits for that.
+    drop_time: DiskTime,
     stage: LeavingStage,
     /// Whether the end is written.
     pub(crate) result: Result<()>,
@@ -57,7 +58,7 @@ impl Leaving {
     pub(crate) fn new(seat: Seat, first_unused: u64, keeps_cache: bool) -> Leaving {
         let Seat { worker_id, file, locks, cache, .. } = seat;
         let cache = cache.filter(|_| !keeps_cache);
-        let (is_dropped, drops_until) = (cache.is_none(), None);
+        let (is_dropped, drop_time) = (cache.is_none(), DiskTime::default());
         let stage = LeavingStage::Writing;
         Leaving {
             worker_id,
@@ -67,7 +68,7 @@ impl Leaving {
             is_asked: false,
             cache,
             is_dropped,
-            drops_until,
+            drop_time,
             stage,
             result: Ok(()),
         }
@@ -79,15 +80,16 @@ impl Leaving {
     }
 
     /// Goes on as far as no call is needed.
-    pub(crate) fn poll(&mut self, m: &Moment<'_>, is_disk_free: bool) {
+    pub(crate) fn poll(&mut self, m: &mut Moment<'_>, is_disk_free: bool) {
         if self.stage == LeavingStage::Writing && !m.settings.persist {
             self.write(m);
-            self.stage = LeavingStage::Dropping;
+            self.drop_cache(m);
         }
         if self.stage == LeavingStage::Dropping {
-            let until = *self.drops_until.get_or_insert(m.boot.saturating_add(m.disk_bound()));
-            if self.is_dropped || m.boot >= until {
+            if self.is_dropped {
                 self.stage = LeavingStage::Unlocking;
+            } else if let Some(error) = self.drop_time.overdue(m) {
+                self.not_dropped(&error, m);
             }
         }
         if self.stage == LeavingStage::Unlocking && is_disk_free && self.locks.are_free() {
@@ -95,9 +97,28 @@ impl Leaving {
         }
     }
 
+    /// Whether its lease stays cached, and is not released.
+    pub(crate) fn leaves_cache(&self) -> bool {
+        !self.is_dropped && matches!(self.stage, LeavingStage::Unlocking | LeavingStage::Gone)
+    }
+
+    fn drop_cache(&mut self, m: &Moment<'_>) {
+        self.stage = LeavingStage::Dropping;
+        self.drop_time.begin(m.disk_bound(), m);
+    }
+
+    /// It goes on all the same.
+    fn not_dropped(&mut self, why: &Error, m: &mut Moment<'_>) {
+        m.notices.warn(format!(
+            "worker id {} is not released, because its lease is still cached: {why}; it ends by itself",
+            self.worker_id
+        ));
+        self.stage = LeavingStage::Unlocking;
+    }
+
     /// When it goes on without an answer of the cache.
     pub(crate) fn due(&self) -> Option<Duration> {
-        self.drops_until.filter(|_| self.stage == LeavingStage::Dropping)
+        self.drop_time.due().filter(|_| self.stage == LeavingStage::Dropping)
     }
 
     /// The call that drops the cached lease, on the lane of the cache, which is free.
@@ -109,15 +130,11 @@ impl Leaving {
 
     /// The cached lease was dropped, or could not be.
     pub(crate) fn dropped(&mut self, end: CacheDropped, m: &mut Moment<'_>) {
-        let result = end.into_result();
-        if let Err(error) = &result {
-            m.notices.warn(format!(
-                "worker id {} is not released, because its lease is still cached: {error}; it ends by itself",
-                self.worker_id
-            ));
-            (self.cache, self.drops_until) = (None, Some(m.boot));
+        match end.into_result() {
+            Ok(()) => self.is_dropped = true,
+            Err(error) if self.stage == LeavingStage::Dropping => self.not_dropped(&error, m),
+            Err(_) => {}
         }
-        self.is_dropped = result.is_ok();
     }
 
     /// A write of the cache ended, which began before.
@@ -150,11 +167,12 @@ impl Leaving {
     }
 
     /// A write ended: of the end, or of a span that was being written when the generator was sealed.
-    pub(crate) fn written(&mut self, end: RecordWritten) {
+    pub(crate) fn written(&mut self, end: RecordWritten, m: &Moment<'_>) {
         // After an error the record covers more than was used, which is safe.
         let result = self.file.written(end);
         if self.is_asked {
-            (self.result, self.stage) = (result, LeavingStage::Dropping);
+            self.result = result;
+            self.drop_cache(m);
         }
     }
 

@@ -3,8 +3,8 @@
 //! | State | Event | Next state |
 //! | --- | --- | --- |
 //! | `Idle` | a need to open | `Claiming` |
-//! | `Claiming` | its round won a worker id | `Held` |
-//! | `Claiming` | its round is undone | `Failed`; `Claiming` again for those who asked meanwhile |
+//! | `Claiming` | its round won a worker id | `Held`: those who open wait until its lease is cached |
+//! | `Claiming` | its round is undone, and its lease is released | `Failed`; `Claiming` again for those who asked meanwhile |
 //! | `Claiming` | the last opener has left, or the disk does not answer | `Claiming`: the round is undone |
 //! | `Claiming` | the disk still does not answer those who asked meanwhile | `Claiming`: they are told as well |
 //! | `Held` | the lease is lost, or is over | `Lost` |
@@ -24,7 +24,7 @@ use crate::run::aside::Aside;
 use crate::run::farewell::Farewell;
 use crate::run::flake::Flake;
 use crate::run::id_claim::Won;
-use crate::run::lanes::{Lane, Lanes};
+use crate::run::lanes::{Asked, Lane, Lanes};
 use crate::run::leaving::Leaving;
 use crate::run::loss::{Loss, LossStep};
 use crate::run::moment::Moment;
@@ -56,6 +56,8 @@ pub(crate) struct RunOrder {
     /// The worker id that it holds, or held last.
     pub(crate) worker_id: Option<u32>,
     pub(crate) round: Option<Round>,
+    /// Why the first claim failed, and until when those who open wait for the release of its lease.
+    pub(crate) undone: Option<(Error, Duration)>,
     /// Whether those who opened the round have their answer: who came since has a round of its own.
     pub(crate) is_told: bool,
     pub(crate) seat: Option<Seat>,
@@ -120,6 +122,7 @@ impl RunOrder {
             begins_ms: None,
             worker_id: None,
             round: None,
+            undone: None,
             is_told: false,
             seat: None,
             loss: None,
@@ -140,7 +143,9 @@ impl RunOrder {
             (Need::Open { .. }, Life::Claiming) => {
                 self.round.iter_mut().for_each(|round| round.awaited(m));
             }
-            (Need::Open { .. }, Life::Held | Life::Lost) => self.callers.answer_opens(Answer::Look),
+            // Once its lease is cached.
+            (Need::Open { .. }, Life::Held) => {}
+            (Need::Open { .. }, Life::Lost) => self.callers.answer_opens(Answer::Look),
             (Need::Open { .. }, Life::Closing | Life::Closed) => self.callers.answer_opens(closed()),
             (Need::Span, Life::Claiming | Life::Held | Life::Lost) => {}
             (Need::Span, Life::Failed(error)) => self.callers.answer_spans(Answer::Failed(error.clone())),
@@ -213,7 +218,8 @@ impl RunOrder {
     /// Whether callers wait for the source of worker ids.
     pub(crate) fn waits_for_source(&self) -> bool {
         match self.life {
-            Life::Claiming => self.round.as_ref().is_some_and(Round::waits_for_source),
+            // Without a round its lease is released.
+            Life::Claiming => self.round.as_ref().is_none_or(Round::waits_for_source),
             Life::Held => self.seat.as_ref().is_some_and(Seat::is_short),
             Life::Lost => true,
             Life::Closing => self.farewell.as_ref().is_some_and(Farewell::keeps_lease),
@@ -257,7 +263,7 @@ impl RunOrder {
 
     /// Goes on with the first claim.
     fn claim(&mut self, m: &mut Moment<'_>) -> Progress {
-        let Some(round) = &mut self.round else { return Progress::Waits(None) };
+        let Some(round) = &mut self.round else { return self.tell_undone(m) };
         if let Some(error) = round.overdue(m) {
             // It is undone once the disk answers.
             self.is_told = true;
@@ -271,15 +277,26 @@ impl RunOrder {
             RoundEnd::Undone(error, lease) => {
                 self.round = None;
                 lease.into_iter().for_each(|lease| self.release_unused(lease, m));
-                if self.is_told && self.callers.opens() {
-                    self.begin_claim(m);
-                } else {
-                    self.callers.answer_spans(Answer::Failed(error.clone()));
-                    self.callers.answer_opens(Answer::Failed(error.clone()));
-                    self.life = Life::Failed(error);
-                    m.notices.wake();
-                }
+                self.undone = Some((error, m.boot.saturating_add(m.settings.timeout)));
             }
+        }
+        Progress::Again
+    }
+
+    /// The first claim failed, and nothing is locked any more. A process whose opening fails probably ends: its lease is
+    /// released before.
+    fn tell_undone(&mut self, m: &mut Moment<'_>) -> Progress {
+        let releases = self.is_releasing() && self.callers.opens_beside_loops();
+        let Some((error, _)) = self.undone.take_if(|(_, until)| !releases || m.boot >= *until) else {
+            return Progress::Waits(self.undone.as_ref().map(|(_, until)| *until));
+        };
+        if self.is_told && self.callers.opens() {
+            self.begin_claim(m);
+        } else {
+            self.callers.answer_spans(Answer::Failed(error.clone()));
+            self.callers.answer_opens(Answer::Failed(error.clone()));
+            self.life = Life::Failed(error);
+            m.notices.wake();
         }
         Progress::Again
     }
@@ -287,6 +304,7 @@ impl RunOrder {
     /// A worker id is held, with its first span durable.
     fn take_seat(&mut self, won: Won, m: &mut Moment<'_>) {
         let record = won.file.record();
+        self.log.0.reserved_until = record.run.until;
         let (layout, worker_id, from) = (record.layout, record.worker_id, won.first.from);
         let seed = self.seed.wrapping_add(self.log.0.claims.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         self.generator = Some(Flake::new(Snowflake::new(layout, m.rules(), worker_id, from, seed)));
@@ -300,14 +318,19 @@ impl RunOrder {
         self.worker_id = Some(worker_id);
         (self.seat, self.round, self.loss) = (Some(Seat::new(won, m)), None, None);
         self.life = Life::Held;
-        self.callers.answer_opens(Answer::Look);
         self.callers.answer_spans(Answer::Look);
         m.notices.wake();
     }
-        self.log.0.reserved_until = record.run.until;
 
-    /// The span, then the lease, then its loss.
+    /// Those who open, the span, then the lease, then its loss.
     fn hold(&mut self, m: &mut Moment<'_>) -> Progress {
+        let is_written = self.lanes.any(Asked::WriteCache);
+        let opens_by = self.seat.as_ref().and_then(|seat| seat.opens_by(is_written, m));
+        let opens_by = opens_by.filter(|_| self.callers.opens_beside_loops());
+        if opens_by.is_none() && self.callers.opens() {
+            self.callers.answer_opens(Answer::Look);
+            m.notices.wake();
+        }
         let (Some(seat), Some(flake)) = (&mut self.seat, &self.generator) else {
             return Progress::Waits(None);
         };
@@ -320,7 +343,7 @@ impl RunOrder {
             self.lose(error, m);
             return Progress::Again;
         }
-        Progress::Waits(seat.due(flake, is_free, m))
+        Progress::Waits(seat.due(flake, is_free, m).into_iter().chain(opens_by).min())
     }
 
     /// Tells callers what became of the span.
@@ -328,12 +351,20 @@ impl RunOrder {
         if let Some(seat) = &self.seat {
             self.log.0.reserved_until = seat.file.record().run.until;
         }
+        self.note_span(&end, m);
         self.callers.answer_spans(match end {
             SpanEnd::NotNeeded | SpanEnd::Granted => Answer::Look,
             SpanEnd::NoRoom => Answer::NoRoom,
             SpanEnd::Failed(error) => Answer::Failed(error),
         });
         m.notices.wake();
+    }
+
+    fn note_span(&mut self, end: &SpanEnd, m: &mut Moment<'_>) {
+        if let Some(error) = self.log.0.note(end) {
+            let worker_id = self.worker_id.unwrap_or(0);
+            m.notices.warn(format!("the span of worker id {worker_id} was not renewed: {error}"));
+        }
     }
 
     pub(crate) fn take_renewal(&mut self, answer: RenewalAnswer, since: Duration, m: &mut Moment<'_>) {
@@ -351,7 +382,6 @@ impl RunOrder {
             }
             RenewalEnd::Lost(error) => {
                 seat.drop_cache();
-        self.note_span(&end, m);
                 self.lose(error, m);
             }
         }
@@ -360,13 +390,6 @@ impl RunOrder {
     /// The lease is lost: another one is claimed. The rest of the span is still used.
     fn lose(&mut self, why: Error, m: &mut Moment<'_>) {
         m.notices.warn(format!("{why}"));
-    fn note_span(&mut self, end: &SpanEnd, m: &mut Moment<'_>) {
-        if let Some(error) = self.log.0.note(end) {
-            let worker_id = self.worker_id.unwrap_or(0);
-            m.notices.warn(format!("the span of worker id {worker_id} was not renewed: {error}"));
-        }
-    }
-
         // Its renewal says nothing about the next lease.
         self.give_up_source(m);
         self.lanes.forget_renewals();
@@ -378,11 +401,20 @@ impl RunOrder {
         self.is_kept = false;
         self.loss = Some(Loss::new(self.worker_id.unwrap_or(0), why, losses, m));
         self.life = Life::Lost;
+        self.callers.answer_opens(Answer::Look);
+        m.notices.wake();
     }
 
     /// Claims again after a loss: first what is left of the round before is undone, then the next one begins.
     fn recover(&mut self, m: &mut Moment<'_>) -> Progress {
         let is_waited_for = self.callers.waits_for_span();
+        if is_waited_for
+            && let (Some(seat), Some(flake)) = (&mut self.seat, &self.generator)
+            && seat.grant_first(flake)
+        {
+            self.tell_span(SpanEnd::NotNeeded, m);
+            return Progress::Again;
+        }
         let Some(loss) = &mut self.loss else { return Progress::Waits(None) };
         let step = loss.poll(is_waited_for, m);
         let given_up = self.round.as_ref().is_some_and(|round| !loss.wants(round.number()));
@@ -408,13 +440,6 @@ impl RunOrder {
             self.undo_round(why, m);
         }
         let Progress::Waits(again) = self.go_on(m) else { return Progress::Again };
-        if is_waited_for
-            && let (Some(seat), Some(flake)) = (&mut self.seat, &self.generator)
-            && seat.grant_first(flake)
-        {
-            self.tell_span(SpanEnd::NotNeeded, m);
-            return Progress::Again;
-        }
         Progress::Waits(again.into_iter().chain([due]).min())
     }
 
@@ -458,6 +483,7 @@ impl RunOrder {
                     loss.why().clone()
                 });
                 self.round = None;
+                why.into_iter().for_each(|why| self.note_span(&SpanEnd::Failed(why), m));
                 lease.into_iter().for_each(|lease| self.release_unused(lease, m));
             }
         }
@@ -468,4 +494,3 @@ impl RunOrder {
 pub(crate) fn closed() -> Error {
     Error::new(Code::Closed, "the generator was closed; open another one")
 }
-                why.into_iter().for_each(|why| self.note_span(&SpanEnd::Failed(why), m));

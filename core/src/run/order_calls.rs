@@ -56,8 +56,8 @@ impl RunOrder {
 
     fn next_release(&mut self, m: &mut Moment<'_>) -> Option<(CallId, Lane, RunCall)> {
         let servers = self.servers.as_mut()?;
-        let (at, call) = servers.next_release(m)?;
-        let id = self.lanes.begin((Lane::Beside, Asked::Release), m.boot, None);
+        let (at, worker_id, call) = servers.next_release(m)?;
+        let id = self.lanes.begin((Lane::Beside, Asked::Release(worker_id)), m.boot, None);
         servers.release_sent(at, id);
         Some((id, Lane::Beside, RunCall::Http(call)))
     }
@@ -75,8 +75,9 @@ impl RunOrder {
     /// The next call, but for a request to lease servers.
     fn free_call(&mut self, m: &mut Moment<'_>) -> Option<Chosen> {
         if let Some((lease, until_ms)) = self.releases.pop_front() {
+            let asked = Asked::Release(lease.worker_id);
             let call = RunCall::Release(ReleaseCall { lease, until_ms });
-            return Some((Lane::Beside, Asked::Release, call, None));
+            return Some((Lane::Beside, asked, call, None));
         }
         if let Some(seat) = self.seat.as_ref().filter(|_| take(&mut self.asks_names)) {
             let call = RunCall::Names(NamesCall { worker_id: seat.worker_id });
@@ -191,11 +192,11 @@ impl RunOrder {
         }
         let Some(call) = self.lanes.end(id) else { return };
         match (call.asked, end) {
-            (Asked::Release, End::Http(end)) => {
+            (Asked::Release(_), End::Http(end)) => {
                 self.servers.iter_mut().for_each(|servers| servers.release_ended(id, (*end).clone(), m));
             }
-            (Asked::Release, End::Released(worker_id, Err(text))) => m.tell_unreleased(worker_id, text),
-            (Asked::Release, _) => {}
+            (Asked::Release(_), End::Released(worker_id, Err(text))) => m.tell_unreleased(worker_id, text),
+            (Asked::Release(_), _) => {}
             (_, End::Http(end)) if call.abandoned => self.served_late(*end, &call, m),
             (_, End::Http(end)) => {
                 let step = self.servers.as_mut().map(|servers| servers.ended(*end, m.boot));
@@ -219,13 +220,15 @@ impl RunOrder {
                 let warning = deployment::other_names_warning(&m.settings.name, worker_id, names);
                 warning.into_iter().for_each(|warning| m.notices.warn(warning));
             }
+            // Of a worker id that was left since, it says nothing of another one's file.
             (Asked::WriteCache, End::CacheWritten(end)) => match (&mut self.leaving, &mut self.seat) {
-                (Some(leaving), _) => leaving.cached(*end),
-                (None, Some(seat)) => seat.cached(*end, m),
-                (None, None) => {}
+                (Some(leaving), _) if leaving.worker_id == end.worker_id => leaving.cached(*end),
+                (None, Some(seat)) if seat.worker_id == end.worker_id => seat.cached(*end, m),
+                _ => {}
             },
             (Asked::DropCache, End::CacheDropped(end)) => {
-                self.leaving.iter_mut().for_each(|leaving| leaving.dropped(end.clone(), m));
+                let leaving = self.leaving.as_mut().filter(|leaving| leaving.worker_id == end.worker_id);
+                leaving.into_iter().for_each(|leaving| leaving.dropped(end.clone(), m));
             }
             (_, end) => {
                 self.round.iter_mut().for_each(|round| round.ended(end.clone(), call.since, m));
@@ -242,7 +245,8 @@ impl RunOrder {
                 self.servers.iter_mut().for_each(|servers| servers.keep_unanswered(claim.clone()));
             }
             LateEnd::Nothing if call.asked == Asked::Renew => {
-                self.farewell.iter_mut().for_each(|farewell| farewell.unanswered(call.since));
+                let unreleased = self.farewell.as_mut().and_then(|farewell| farewell.unanswered(call.since));
+                unreleased.into_iter().for_each(|id| m.tell_unreleased(id, "its renewal has no answer"));
             }
             LateEnd::Renewal(_) | LateEnd::Nothing => {}
         }
@@ -251,7 +255,7 @@ impl RunOrder {
     /// A write of a record ended: of the end of a sealed generator, of a span, or of the first one.
     fn written(&mut self, end: RecordWritten, m: &mut Moment<'_>) {
         match (&mut self.leaving, &mut self.seat, &mut self.round, &self.generator) {
-            (Some(leaving), ..) => leaving.written(end),
+            (Some(leaving), ..) => leaving.written(end, m),
             (None, Some(seat), _, Some(flake)) => {
                 let end = seat.write_ended(end, flake, m);
                 self.tell_span(end, m);

@@ -40,18 +40,33 @@ impl RunOrder {
         }
     }
 
+    /// The worker ids that are being released.
+    fn releasing(&self) -> impl Iterator<Item = i64> {
+        let waiting = self.releases.iter().map(|(lease, _)| lease.worker_id);
+        let of_callback = self.lanes.releases().filter(|_| self.servers.is_none());
+        let of_servers = self.servers.iter().flat_map(ServerLeases::releases);
+        waiting.chain(of_callback).chain(of_servers)
+    }
+
+    pub(crate) fn is_releasing(&self) -> bool {
+        self.releasing().next().is_some()
+    }
+
     pub(crate) fn close(&mut self, quietly: bool, waits_for_source: bool, m: &mut Moment<'_>) {
         let mut farewell = Farewell::new(quietly, waits_for_source, m.boot);
         let was_lost = self.life == Life::Lost;
         self.life = Life::Closing;
         let first_unused = self.generator.as_ref().and_then(|flake| flake.seal());
         if let (Some(mut seat), Some(first_unused)) = (self.seat.take(), first_unused) {
-            // A lost lease is not released, because another process may hold it.
-            farewell.keep(seat.lease.take().filter(|_| !was_lost), first_unused);
             let keeps_cache = quietly && m.settings.workers.are_of_servers();
+            // A lost lease is not released, because another process may hold it.
+            farewell.keep(seat.lease.take().filter(|_| !was_lost && !keeps_cache), first_unused);
             self.leaving = Some(Leaving::new(seat, first_unused, keeps_cache));
         }
-        self.farewell = Some(farewell);
+        (self.farewell, self.undone) = (Some(farewell), None);
+        if quietly && self.servers.is_some() {
+            self.give_up_source(m);
+        }
         self.undo_round(closed(), m);
         self.callers.answer_opens(Answer::Failed(closed()));
         self.callers.answer_spans(Answer::Look);
@@ -73,17 +88,18 @@ impl RunOrder {
         }
         self.leaving.iter_mut().for_each(|leaving| leaving.poll(m, is_free));
         let is_gone = self.round.is_none() && self.leaving.as_ref().is_none_or(Leaving::is_gone);
+        let is_releasing = self.is_releasing();
         let Some(farewell) = &mut self.farewell else { return Progress::Waits(None) };
         let renews = self.lanes.any(Asked::Renew) || self.servers.as_ref().is_some_and(ServerLeases::renews);
-        let is_dropped = self.leaving.as_ref().is_none_or(|leaving| leaving.is_dropped);
+        if self.leaving.as_ref().is_some_and(Leaving::leaves_cache) {
+            // Another process may use it.
+            farewell.keep(None, 0);
+        }
         if is_gone
-            && (!renews || !is_dropped)
+            && !renews
             && let Some((lease, until_ms)) = farewell.release(&m.settings.layout)
         {
-            // What is still cached may be used by another process: it is left to end.
-            if is_dropped {
-                self.release(lease, until_ms, m);
-            }
+            self.release(lease, until_ms, m);
             return Progress::Again;
         }
         let due = self.leaving.as_ref().and_then(Leaving::due);
@@ -91,19 +107,19 @@ impl RunOrder {
             return Progress::Waits(due);
         }
         let waits = farewell.keeps_lease() && farewell.waits_for_source;
-        let releases = !self.releases.is_empty()
-            || self.lanes.any(Asked::Release)
-            || self.servers.as_ref().is_some_and(ServerLeases::releases);
-        if (!is_gone || waits || releases) && m.boot < farewell.until {
+        if (!is_gone || waits || is_releasing) && m.boot < farewell.until {
             return Progress::Waits(due.into_iter().chain([farewell.until]).min());
         }
-        let keeps_lease = farewell.keeps_lease();
-        self.tell_end(is_gone, keeps_lease, releases, m);
+        let unreleased = farewell.keeps_lease().then_some(match renews {
+            true => "a renewal is running",
+            false => "the disk does not answer",
+        });
+        self.tell_end(is_gone, unreleased, m);
         Progress::Again
     }
 
-    fn tell_end(&mut self, is_gone: bool, keeps_lease: bool, releases: bool, m: &mut Moment<'_>) {
-        let worker_id = self.worker_id.unwrap_or(0);
+    /// `unreleased`: why its lease is still kept.
+    fn tell_end(&mut self, is_gone: bool, unreleased: Option<&str>, m: &mut Moment<'_>) {
         let result = match (&self.leaving, is_gone) {
             (Some(leaving), true) => leaving.result.clone(),
             (None, true) => Ok(()),
@@ -113,9 +129,10 @@ impl RunOrder {
                  process ends",
             )),
         };
-        if keeps_lease {
-            m.notices.warn(format!("worker id {worker_id} is not released: a renewal is running"));
-        } else if releases {
+        if let (Some(why), Some(worker_id)) = (unreleased, self.worker_id) {
+            m.notices.warn(format!("worker id {worker_id} is not released: {why}"));
+        }
+        for worker_id in self.releasing() {
             m.notices.warn(format!("the release of worker id {worker_id} did not answer in time"));
         }
         self.life = Life::Closed;

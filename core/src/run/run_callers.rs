@@ -161,6 +161,11 @@ impl RunCallers {
         self.openers.first().and_then(|opener| opener.longest)
     }
 
+    /// Whether somebody waits to open, and none of them holds up an event loop, by which what it waits for may come.
+    pub(crate) fn opens_beside_loops(&self) -> bool {
+        self.opens() && self.openers.iter().all(|opener| opener.loops)
+    }
+
     /// Whether an opener returns to its event loop.
     pub(crate) fn loops(&self) -> bool {
         self.openers.iter().any(|opener| opener.loops)

@@ -50,6 +50,8 @@ pub(crate) struct Seat {
     is_record_lost: bool,
     /// The lease has no more ticks: the next span waits for its renewal.
     is_short: bool,
+    /// Until when those who open wait for the cache of the lease.
+    opens_by: Duration,
     /// When the last renewal that succeeded was asked for.
     renewed_at: Option<Duration>,
 }
@@ -91,6 +93,7 @@ impl Seat {
             rests_until: None,
             is_record_lost: false,
             is_short: false,
+            opens_by: m.boot.saturating_add(m.disk_bound()),
             renewed_at: None,
         }
     }
@@ -98,6 +101,12 @@ impl Seat {
     /// Whether callers wait for the source: the lease has no more ticks.
     pub(crate) fn is_short(&self) -> bool {
         self.is_short
+    }
+
+    /// Until when those who open wait for the cache of the lease, which is `is_written` now; `None` if they do not: a
+    /// process that ends soon after its opening can then start without a server.
+    pub(crate) fn opens_by(&self, is_written: bool, m: &Moment<'_>) -> Option<Duration> {
+        (self.is_uncached || is_written).then_some(self.opens_by).filter(|by| m.boot < *by)
     }
 
     /// Goes on with the span as far as no call is needed. `is_waited_for`: a caller needs one.
@@ -124,6 +133,14 @@ impl Seat {
         }
     }
 
+    /// Grants the first span, once. It stays usable after the lease is lost.
+    pub(crate) fn grant_first(&mut self, flake: &Flake) -> bool {
+        let first = self.first.take();
+        first.into_iter().for_each(|first| flake.grant(first));
+        self.started |= first.is_some();
+        first.is_some()
+    }
+
     fn step(&mut self, flake: &Flake, is_waited_for: bool, is_disk_free: bool, m: &Moment<'_>) -> SpanStep {
         let layout = &m.settings.layout;
         let Some(first_unused) = flake.first_unused().filter(|_| is_disk_free) else {
@@ -133,14 +150,6 @@ impl Seat {
         let runs = self.started || self.lease.is_some();
         let in_use = SpanExtension::is_in_use(layout, first_unused, m.now_ms, false);
         if !is_waited_for && (rests || !runs || !in_use) {
-    /// Grants the first span, once. It stays usable after the lease is lost.
-    pub(crate) fn grant_first(&mut self, flake: &Flake) -> bool {
-        let first = self.first.take();
-        first.into_iter().for_each(|first| flake.grant(first));
-        self.started |= first.is_some();
-        first.is_some()
-    }
-
             return SpanStep::Nothing;
         }
         let lease_until = match (&self.lease, m.settings.workers.leases()) {

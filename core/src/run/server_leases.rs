@@ -181,17 +181,17 @@ impl ServerLeases {
         releases.chain(asking).min()
     }
 
-    /// Whether a lease is being released.
-    pub(crate) fn releases(&self) -> bool {
-        !self.releases.is_empty()
+    /// The worker ids that are being released.
+    pub(crate) fn releases(&self) -> impl Iterator<Item = i64> {
+        self.releases.iter().map(|releasing| releasing.worker_id)
     }
 
-    /// The next call of a release, and its place. What went wrong with others is logged.
-    pub(crate) fn next_release(&mut self, m: &mut Moment<'_>) -> Option<(usize, Box<HttpCall>)> {
+    /// The next call of a release, its place and its worker id. What went wrong with others is logged.
+    pub(crate) fn next_release(&mut self, m: &mut Moment<'_>) -> Option<(usize, i64, Box<HttpCall>)> {
         let mut at = 0;
         while at < self.releases.len() {
             match self.releases[at].exchange.poll(&mut self.health, m.boot) {
-                ExchangeStep::Send(call) => return Some((at, call)),
+                ExchangeStep::Send(call) => return Some((at, self.releases[at].worker_id, call)),
                 ExchangeStep::Sent => at += 1,
                 ExchangeStep::Done(result) => self.released(at, &result, m),
             }

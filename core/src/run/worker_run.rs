@@ -72,7 +72,8 @@ impl WorkerRun {
         self.at(clocks, |order, m| order.want(need, m))
     }
 
-    /// The caller does not wait any more. If nobody else waits for the opening, its claim is undone.
+    /// The caller does not wait any more. If nobody else waits for the opening, its claim is undone. One that was held just
+    /// before stays so: whoever has no handle then closes it.
     pub fn give_up(&mut self, ticket: RunTicket, clocks: Clocks) {
         self.changed = Aside(true);
         self.at(clocks, |order, m| order.give_up(ticket, m));

@@ -247,6 +247,28 @@ fn what_needs_the_event_loop_is_refused_to_those_who_block_it_alone() {
     }
 }
 
+/// A process whose opening fails probably ends.
+#[test]
+fn a_failed_opening_waits_until_its_lease_is_released() {
+    for (loops, hangs) in [(true, false), (true, true), (false, false)] {
+        let mut host = leased(&[4]);
+        host.disk.host_locks.insert(4);
+        let ticket = host.want(Need::Open { longest: None, loops });
+        let (id, call) = host.drive_until("Release");
+        let waits = matches!(host.run.answer(ticket), Answer::Pending(_));
+        assert_eq!(waits, loops, "an event loop may be what the release needs");
+        if hangs {
+            host.drive_for(1_900);
+            assert!(matches!(host.run.answer(ticket), Answer::Pending(_)));
+            host.drive_for(200);
+        } else {
+            let end = host.carry_out(call);
+            host.done(id, end);
+        }
+        assert_eq!(failed(&host.run.answer(ticket)).0, Code::WorkerInUse);
+    }
+}
+
 #[test]
 fn a_claim_after_a_loss_that_no_retry_heals_is_told_once_and_counted() {
     let mut host = opened(&[4]);

@@ -3,7 +3,8 @@
 use super::host::{CLOSE, Host, OPEN, settings};
 use leafid_core::call::CallId;
 use leafid_core::http::{HttpServer, HttpServers, NoResponse};
-use leafid_core::run::{Answer, RunCall, RunCallEnd, RunSettings, RunState, RunTicket, Workers};
+use leafid_core::run::cache_write::CacheWrite;
+use leafid_core::run::{Answer, Need, RunCall, RunCallEnd, RunSettings, RunState, RunTicket, Workers};
 use leafid_core::wire::Response;
 use leafid_core::{Code, ServersHealth};
 use serde_json::Value;
@@ -215,4 +216,85 @@ fn a_claim_that_ends_late_without_an_answer_outlasts_the_end_of_the_next_one() {
     assert_eq!(host.run.state(), RunState::Held { worker_id: 4, lost: false });
     let unanswered = host.run.take_unanswered();
     assert_eq!(unanswered.map(|claim| claim.instance).as_deref(), Some("00000000000000000000000000000007"));
+}
+
+/// A run with a lease of a server that is to be cached, and its write.
+fn leased_and_cached() -> (Host, RunTicket, CallId, Box<CacheWrite>) {
+    let mut host = Host::new(settings_of(&[URL], true));
+    let ticket = host.want(OPEN);
+    let (id, call) = host.drive_to("Http");
+    host.done(id, answer(call, 1, |_, sent| lease(sent)));
+    let (id, RunCall::WriteLeaseCache(write)) = host.drive_to("WriteLeaseCache") else {
+        unreachable!("it is one")
+    };
+    (host, ticket, id, write)
+}
+
+/// A process that ends soon after its opening can start again without a server.
+#[test]
+fn an_opening_waits_until_its_lease_is_cached() {
+    for hangs in [false, true] {
+        let (mut host, ticket, id, mut write) = leased_and_cached();
+        host.drive();
+        assert!(matches!(host.run.answer(ticket), Answer::Pending(_)));
+        if hangs {
+            host.drive_for(1_999);
+            assert!(matches!(host.run.answer(ticket), Answer::Pending(_)));
+            host.pass(1);
+            host.drive();
+        } else {
+            write.initial(false).unwrap();
+            host.done(id, write.end("the cache").into());
+        }
+        assert_eq!(host.run.answer(ticket), Answer::Look);
+        assert_eq!(host.asked(OPEN), Answer::Look);
+    }
+}
+
+#[test]
+fn a_lease_that_stays_cached_is_told_of_when_its_close_does_not_release_it() {
+    let (mut host, _, id, mut write) = leased_and_cached();
+    write.initial(false).unwrap();
+    host.done(id, write.end("the cache").into());
+    host.drive();
+    host.id();
+    let ticket = host.want(CLOSE);
+    host.drive_to("DropLeaseCache");
+    host.drive_for(2_000);
+    let expected = "worker id 4 is not released, because its lease is still cached: state_io: /state/orders did not answer within \
+                    2000 ms; see the disk, or raise timeout_ms; it ends by itself";
+    assert!(host.log.iter().any(|(_, text)| text == expected), "{:?}", host.log);
+    assert!(!host.log.iter().any(|(_, text)| text.contains("the disk does not answer")), "it is told once");
+    assert_ne!(host.run.answer(ticket), Answer::Look);
+    assert!(!host.calls.iter().any(|call| call == "Beside Http"), "another process may use it");
+}
+
+#[test]
+fn a_quiet_close_waits_for_no_server() {
+    let mut host = host();
+    host.want(OPEN);
+    let (id, call) = host.drive_to("Http");
+    host.done(id, answer(call, 1, |_, sent| lease(sent)));
+    host.drive();
+    host.id();
+    host.pass(5_000);
+    let (id, _) = host.drive_to("Http");
+    assert_eq!(host.asked(Need::Close { quietly: true, waits_for_source: true }), Answer::Look);
+    assert_eq!((&host.abandoned[..], host.closed), (&[id][..], Some(Ok(()))));
+}
+
+#[test]
+fn the_release_of_an_opening_that_was_undone_is_told_of_by_its_worker_id() {
+    let mut host = host();
+    host.want(OPEN);
+    let (id, call) = host.drive_to("Http");
+    host.done(id, answer(call, 1, |_, sent| lease(sent)));
+    let (id, call) = host.drive_to("LockHost");
+    host.want(CLOSE);
+    let end = host.carry_out(call);
+    host.done(id, end);
+    host.drive_to("Http");
+    host.drive_for(2_000);
+    let expected = "the release of worker id 4 did not answer in time";
+    assert!(host.log.iter().any(|(_, text)| text == expected), "{:?}", host.log);
 }
