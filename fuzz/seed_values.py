@@ -79,6 +79,7 @@ def framing() -> None:
             f"{ok}Content-Length: 3\r\n\r\n1001",
             f"{ok}content-length: 5\r\n\r\n1001",
             f"{ok}Transfer-Encoding: chunked\r\n\r\n2\r\n10\r\n2;x=y\r\n01\r\n0\r\n\r\n",
+            f"{ok}Transfer-Encoding: chunked\r\n\r\n2\r\n10\r\n002\r\n01\r\n0\r\n\r\n",
             f"{ok}Transfer-Encoding: chunked\r\n\r\n4\r\n1001\r\n0\r\nAge: 1\r\n\r\n1",
             f"{ok}\r\n1001",
             f"{ok}Content-Length: 4\r\nContent-Length: 3\r\n\r\n1001",

@@ -6,6 +6,7 @@
 
 mod exchange;
 mod frame;
+mod frame_check;
 mod http_call;
 mod http_servers;
 mod no_response;
@@ -13,6 +14,7 @@ mod subject;
 
 pub use exchange::{ClaimEnd, Exchange, ExchangeStep, HttpResult};
 pub use frame::{BodyEnd, Frame, HURRY, LARGEST_BODY, ResponseHead};
+pub use frame_check::FrameCheck;
 pub use http_call::{HttpCall, HttpEnd, LateEnd};
 pub use http_servers::{HttpProxy, HttpServer, HttpServers};
 pub use no_response::{NoResponse, TlsFault};

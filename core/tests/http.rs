@@ -155,7 +155,7 @@ impl Reply {
 
     fn end(&self, call: HttpCall) -> (leafid_core::http::HttpEnd, bool) {
         let location = (self.status == 302).then_some(&b"http://other/"[..]);
-        let frame = Frame::Read { is_http_1_0: false, content_lengths: 1, transfer_encodings: &[] };
+        let frame = Frame::Read { is_http_1_0: false, content_lengths: &[b"4"], transfer_encodings: &[] };
         let head = ResponseHead { status: self.status, location, age: self.age, frame };
         let reply = call.response(&head, self.body.clone().into_bytes(), BodyEnd::There);
         call.end(&reply)

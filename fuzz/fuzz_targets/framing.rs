@@ -98,39 +98,39 @@ fn body(mut bytes: &[u8]) -> Result<Vec<u8>, String> {
 type Head<'a> = (u16, Vec<(String, String)>, &'a [u8]);
 
 fn head(mut bytes: &[u8]) -> Result<Head<'_>, String> {
-    let (mut status, mut headers) = (None, Vec::new());
+    let status_line = line(&mut bytes)?;
+    let code = status_line.get(9..12).and_then(|code| code.parse().ok());
+    let status =
+        code.filter(|_| status_line.starts_with("HTTP/1.")).ok_or(format!("no HTTP: {status_line:?}"))?;
+    let mut headers = Vec::new();
     loop {
         let line = line(&mut bytes)?;
-        match status {
-            // Empty lines before it are left out. RFC 9112, section 2.2
-            None if line.is_empty() => {}
-            None => {
-                let code = line.get(9..12).and_then(|code| code.parse().ok());
-                status =
-                    Some(code.filter(|_| line.starts_with("HTTP/1.")).ok_or(format!("no HTTP: {line:?}"))?);
-            }
-            Some(status) if line.is_empty() => return Ok((status, headers, bytes)),
-            Some(_) => {
-                let (name, value) = line.split_once(':').ok_or(format!("no header: {line:?}"))?;
-                headers.push((name.trim().to_ascii_lowercase(), value.trim().to_owned()));
-            }
+        if line.is_empty() {
+            return Ok((status, headers, bytes));
         }
+        let (name, value) = line.split_once(':').ok_or(format!("no header: {line:?}"))?;
+        headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
 }
 
+/// A line in which all readers see one line.
 fn line(bytes: &mut &[u8]) -> Result<String, String> {
     let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("it ends within a line")?;
     let line = String::from_utf8_lossy(&bytes[..end]);
     *bytes = &bytes[end + 1..];
-    Ok(line.strip_suffix('\r').unwrap_or(&line).to_owned())
+    match line.strip_suffix('\r') {
+        Some(line) if !line.contains('\r') => Ok(line.to_owned()),
+        _ => Err(format!("a CR or a LF alone: {line:?}")),
+    }
 }
 
 fn chunks(mut bytes: &[u8]) -> Result<Vec<u8>, String> {
     let mut body = Vec::new();
     loop {
         let said = line(&mut bytes)?;
-        let size = said.split(';').next().unwrap_or_default().trim();
-        let size = usize::from_str_radix(size, 16).map_err(|_| format!("no chunk: {said:?}"))?;
+        let is_plain = said.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let size = u32::from_str_radix(&said, 16).ok().filter(|_| is_plain);
+        let size = size.ok_or(format!("no chunk: {said:?}"))? as usize;
         if size == 0 {
             break;
         }
@@ -141,12 +141,9 @@ fn chunks(mut bytes: &[u8]) -> Result<Vec<u8>, String> {
             return Err("a chunk goes on".into());
         }
     }
-    // The body has ended: what its trailers are, and whether they end, matters to none of it.
-    loop {
-        match line(&mut bytes) {
-            Ok(trailer) if !trailer.is_empty() => {}
-            Ok(_) if !bytes.is_empty() => return Err("something follows".into()),
-            _ => return Ok(body),
-        }
+    // The body has ended, even if the connection does here.
+    match bytes {
+        b"" | b"\r" | b"\r\n" => Ok(body),
+        _ => Err("something follows".into()),
     }
 }

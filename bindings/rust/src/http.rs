@@ -15,6 +15,7 @@
 //!   of `request_timeout_ms` (`wrong_frames`).
 //! * Its resolver starts a thread for each look-up, without a limit, and not by [`crate::os::spawn`].
 
+mod checked_frame;
 mod connection;
 mod connection_state;
 mod deadline;
@@ -28,7 +29,6 @@ mod settings;
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 mod tls_roots;
-mod trailing_bytes;
 mod url;
 
 pub(crate) use settings::HttpOptions;
@@ -221,8 +221,9 @@ impl ServerPool {
         let make = || {
             let chain = ().chain(ConnectProxyConnector::default()).chain(connection::Connect);
             let chain = chain.chain(RustlsConnector::default()).chain(server.forward());
-            let chain = chain.chain(trailing_bytes::Connected);
-            Agent::with_parts(self.settings.config(server), chain, resolve::NoLookup)
+            let config = self.settings.config(server);
+            let chain = chain.chain(checked_frame::Connected { has_tunnel: config.proxy().is_some() });
+            Agent::with_parts(config, chain, resolve::NoLookup)
         };
         let agent = process.with_agent(at, |agent| agent.get_or_insert_with(make).clone());
         let Some(agent) = agent else {

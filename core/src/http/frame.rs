@@ -31,8 +31,8 @@ pub enum Frame<'a> {
     Read {
         /// Whether it is HTTP/1.0.
         is_http_1_0: bool,
-        /// The number of headers Content-Length.
-        content_lengths: usize,
+        /// The headers Content-Length.
+        content_lengths: &'a [&'a [u8]],
         /// The headers Transfer-Encoding.
         transfer_encodings: &'a [&'a [u8]],
     },
@@ -60,6 +60,25 @@ pub enum BodyEnd<'a> {
     Continues,
     /// At a frame that HTTP does not allow, as a library of the host told.
     Unframed(&'a str),
+    /// At a frame that readers of HTTP read differently, as [`FrameCheck`](super::FrameCheck) told.
+    Ambiguous(&'a str),
+}
+
+impl BodyEnd<'_> {
+    /// What is wrong with it; it completes the sentence "the answer …".
+    pub fn flaw(self) -> Option<String> {
+        match self {
+            BodyEnd::There => None,
+            BodyEnd::Long => Some(format!("is longer than {LARGEST_BODY} bytes")),
+            BodyEnd::Early => Some("ends before its end".into()),
+            BodyEnd::Continues => Some("continues after its end (Content-Length is too small)".into()),
+            BodyEnd::Unframed(told) => Some(format!("is not framed as HTTP requires ({told})")),
+            BodyEnd::Ambiguous(told) => Some(format!(
+                "is framed so that another reader of HTTP may read another one ({told}): see the server, and the \
+                 proxies before it"
+            )),
+        }
+    }
 }
 
 impl ResponseHead<'_> {
@@ -77,7 +96,7 @@ impl ResponseHead<'_> {
     }
 
     /// What is wrong with the head; it completes the sentence "the answer …".
-    fn flaw(&self) -> Option<String> {
+    pub fn flaw(&self) -> Option<String> {
         if let Some(age) = self.age {
             return Some(format!("comes from a cache (Age: {}): keep caches from this URL", quoted(age)));
         }
@@ -85,12 +104,12 @@ impl ResponseHead<'_> {
             return None;
         };
         match (content_lengths, transfer_encodings) {
-            (1, []) => None,
-            (0, [_]) if is_http_1_0 => Some("is chunked, which HTTP/1.0 does not know".into()),
-            (0, [encoding]) if encoding.eq_ignore_ascii_case(b"chunked") => None,
+            ([length], []) if is_plain(length) => None,
+            ([], [_]) if is_http_1_0 => Some("is chunked, which HTTP/1.0 does not know".into()),
+            ([], [encoding]) if encoding.eq_ignore_ascii_case(b"chunked") => None,
             // It has no body by its status. RFC 9110, section 15.3.5
-            (0, []) if self.status == 204 => None,
-            (0, []) => Some("does not say where it ends (no Content-Length, not chunked)".into()),
+            ([], []) if self.status == 204 => None,
+            ([], []) => Some("does not say where it ends (no Content-Length, not chunked)".into()),
             _ => Some(
                 "gives its end in two ways, or in an unknown one (Content-Length, Transfer-Encoding)".into(),
             ),
@@ -99,14 +118,7 @@ impl ResponseHead<'_> {
 
     /// What is wrong with the response. `length`: of its body. `is_self_evident`: its text shows whether it is whole.
     pub(super) fn flaw_with(&self, end: BodyEnd<'_>, length: usize, is_self_evident: bool) -> Option<String> {
-        let of_body = || match end {
-            BodyEnd::There => None,
-            BodyEnd::Long => Some(format!("is longer than {LARGEST_BODY} bytes")),
-            BodyEnd::Early => Some("ends before its end".into()),
-            BodyEnd::Continues => Some("continues after its end (Content-Length is too small)".into()),
-            BodyEnd::Unframed(told) => Some(format!("is not framed as HTTP requires ({told})")),
-        };
-        self.flaw().or_else(of_body).or_else(|| self.hidden_flaw(length, is_self_evident))
+        self.flaw().or_else(|| end.flaw()).or_else(|| self.hidden_flaw(length, is_self_evident))
     }
 
     /// What is wrong with a frame of which a platform shows a part. Without a known end, half a body of digits would be
@@ -129,4 +141,9 @@ impl ResponseHead<'_> {
             ),
         }
     }
+}
+
+/// Whether a length is written in the one way that every reader reads alike: not as `5, 5` or `010`.
+fn is_plain(length: &[u8]) -> bool {
+    matches!(length, [b'0'] | [b'1'..=b'9', ..]) && length.iter().all(u8::is_ascii_digit)
 }

@@ -1,9 +1,10 @@
 //! The head and the frame of responses.
 
 use super::{Subject, World, error, told};
-use leafid_core::http::{BodyEnd, Frame, HttpResult, LARGEST_BODY, ResponseHead};
+use leafid_core::http::{BodyEnd, Frame, FrameCheck, HttpResult, LARGEST_BODY, ResponseHead};
 
-const LENGTH: Frame<'_> = Frame::Read { is_http_1_0: false, content_lengths: 1, transfer_encodings: &[] };
+const LENGTH: Frame<'_> =
+    Frame::Read { is_http_1_0: false, content_lengths: &[b"4"], transfer_encodings: &[] };
 
 /// The result of a Leaf's answer 1000 with this head and end.
 fn result(of: Subject, head: ResponseHead<'_>, end: BodyEnd<'_>) -> HttpResult {
@@ -41,16 +42,23 @@ fn a_response_says_once_where_it_ends() {
         transfer_encodings,
     };
     let two_ways = "gives its end in two ways, or in an unknown one (Content-Length, Transfer-Encoding)";
+    let four: &[&[u8]] = &[b"4"];
     for (frame, said) in [
-        (read(false, 1, &[]), ""),
-        (read(true, 1, &[]), ""),
-        (read(false, 0, &[b"Chunked"]), ""),
-        (read(true, 0, &[b"chunked"]), "is chunked, which HTTP/1.0 does not know"),
-        (read(false, 0, &[]), "does not say where it ends (no Content-Length, not chunked)"),
-        (read(false, 2, &[]), two_ways),
-        (read(false, 1, &[b"chunked"]), two_ways),
-        (read(false, 0, &[b"gzip, chunked"]), two_ways),
-        (read(false, 0, &[b"chunked", b"chunked"]), two_ways),
+        (read(false, four, &[]), ""),
+        (read(true, four, &[]), ""),
+        (read(false, &[b"0"], &[]), ""),
+        (read(false, &[], &[b"Chunked"]), ""),
+        (read(true, &[], &[b"chunked"]), "is chunked, which HTTP/1.0 does not know"),
+        (read(false, &[], &[]), "does not say where it ends (no Content-Length, not chunked)"),
+        (read(false, &[b"4", b"4"], &[]), two_ways),
+        (read(false, &[b"4, 4"], &[]), two_ways),
+        (read(false, &[b"04"], &[]), two_ways),
+        (read(false, &[b"+4"], &[]), two_ways),
+        (read(false, &[b"0x4"], &[]), two_ways),
+        (read(false, &[b""], &[]), two_ways),
+        (read(false, four, &[b"chunked"]), two_ways),
+        (read(false, &[], &[b"gzip, chunked"]), two_ways),
+        (read(false, &[], &[b"chunked", b"chunked"]), two_ways),
     ] {
         for of in [Subject::Leaf, Subject::Range] {
             check(of, frame, BodyEnd::There, said);
@@ -61,7 +69,7 @@ fn a_response_says_once_where_it_ends() {
 
 #[test]
 fn a_response_without_content_needs_no_end() {
-    let frame = Frame::Read { is_http_1_0: false, content_lengths: 0, transfer_encodings: &[] };
+    let frame = Frame::Read { is_http_1_0: false, content_lengths: &[], transfer_encodings: &[] };
     let head = ResponseHead { status: 204, ..head(frame) };
     assert_eq!(result(Subject::Release, head, BodyEnd::There), HttpResult::Released(Ok(())));
 }
@@ -73,12 +81,81 @@ fn half_an_answer_and_one_that_goes_on_are_none() {
         (BodyEnd::Continues, "continues after its end (Content-Length is too small)"),
         (BodyEnd::Long, "is longer than 65536 bytes"),
         (BodyEnd::Unframed("bad chunk"), "is not framed as HTTP requires (bad chunk)"),
+        (
+            BodyEnd::Ambiguous("a CR stands within a line"),
+            "is framed so that another reader of HTTP may read another one (a CR stands within a line): see the \
+             server, and the proxies before it",
+        ),
     ] {
         for of in [Subject::Leaf, Subject::Range, Subject::Tinyid] {
             check(of, LENGTH, end, said);
         }
     }
     assert_eq!(LARGEST_BODY, 65_536);
+}
+
+/// What is wrong with these bytes; the same whatever pieces they come in.
+fn ambiguity(bytes: &[u8]) -> Option<&'static str> {
+    let mut check = FrameCheck::default();
+    let whole = check.read(bytes).err();
+    let mut check = FrameCheck::default();
+    let by_one = bytes.chunks(1).find_map(|byte| check.read(byte).err());
+    assert_eq!(by_one, whole, "{:?}", String::from_utf8_lossy(bytes));
+    whole
+}
+
+#[test]
+fn every_reader_finds_the_same_lines_and_chunks() {
+    let chunked = "HTTP/1.1 200 OK\r\ntransfer-ENCODING:chunked\r\n\r\n";
+    for (head, rest) in [
+        ("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", "1\n\r0"),
+        ("HTTP/1.1 100 Go on\r\n\r\nHTTP/1.1 103 Hints\r\nLink: x\r\n\r\nHTTP/1.0 200\r\n\r\n", "\n"),
+        ("HTTP/1.1 101 Another protocol\r\n\r\n", "\n"),
+        (chunked, "4\r\n1\n\r0\r\n0000000A\r\n0123456789\r\n0\r\n\r\n"),
+        // What follows the end is not looked at here.
+        (chunked, "0\r\n\r\n\n"),
+    ] {
+        assert_eq!(ambiguity((head.to_owned() + rest).as_bytes()), None, "{head} {rest}");
+    }
+    let lf = "a line ends with LF alone";
+    let cr = "a CR stands within a line";
+    let size = "the size of a chunk is not 1 to 8 hexadecimal digits";
+    for (bytes, said) in [
+        ("\r\nHTTP/1.1 200 OK\r\n\r\n", "an empty line stands before it"),
+        ("HTTP/1.1 200 OK\nContent-Length: 4\r\n\r\n1000", lf),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 4\n\r\n1000", lf),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\n1000", lf),
+        ("HTTP/1.1 200 OK\r\nX: y\rContent-Length: 4\r\n\r\n", cr),
+        ("HTTP/1.1 200 OK\r\r\nContent-Length: 4\r\n\r\n", cr),
+        ("HTTP/1.1 100 Go on\r\n\nHTTP/1.1 200 OK\r\n\r\n", lf),
+    ] {
+        assert_eq!(ambiguity(bytes.as_bytes()), Some(said), "{bytes}");
+    }
+    for (rest, said) in [
+        ("2\n10\r\n0\r\n\r\n", lf),
+        ("2;4`\n\r\n10\r\n0\r\n\r\n", lf),
+        ("2\r\n10\n0\r\n\r\n", lf),
+        ("2\r\n10\r\n0\n\r\n", lf),
+        ("2\r\n10\r\n0\r\n\n", lf),
+        ("2\r;\r\n10\r\n0\r\n\r\n", cr),
+        ("2;x=y\r\n10\r\n0\r\n\r\n", size),
+        ("2 \r\n10\r\n0\r\n\r\n", size),
+        (" 2\r\n10\r\n0\r\n\r\n", size),
+        ("\t2\r\n10\r\n0\r\n\r\n", size),
+        ("+2\r\n10\r\n0\r\n\r\n", size),
+        ("-0\r\n\r\n", size),
+        ("0x2\r\n10\r\n0\r\n\r\n", size),
+        ("1_0\r\n10\r\n0\r\n\r\n", size),
+        ("100000002\r\n10\r\n0\r\n\r\n", size),
+        ("000000002\r\n10\r\n0\r\n\r\n", size),
+        ("\r\n0\r\n\r\n", size),
+        ("zz\r\n", size),
+        ("2\r\n1000\r\n0\r\n\r\n", "a chunk is longer than its size"),
+        ("2\r\n10\r\n0\r\nAge: 1\r\n\r\n", "a trailer follows its last chunk"),
+    ] {
+        let bytes = format!("HTTP/1.1 200 OK\r\nX: y\r\nTransfer-Encoding: chunked\r\n\r\n{rest}");
+        assert_eq!(ambiguity(bytes.as_bytes()), Some(said), "{rest}");
+    }
 }
 
 #[test]

@@ -23,6 +23,8 @@ struct Current {
     has_begun: bool,
     /// Whether more bytes came than the response announced.
     has_extra_bytes: bool,
+    /// What readers of HTTP understand differently in the response.
+    ambiguity: Option<&'static str>,
     connection_state: Option<Arc<ConnectionState>>,
 }
 
@@ -41,6 +43,7 @@ impl Exchange {
             is_connecting: false,
             has_begun: false,
             has_extra_bytes: false,
+            ambiguity: None,
             connection_state: None,
         };
         CURRENT.set(Some(current));
@@ -55,6 +58,11 @@ impl Exchange {
     /// Whether more bytes came than the response announced.
     pub(crate) fn has_extra_bytes(&self) -> bool {
         with(|current| current.has_extra_bytes).unwrap_or(false)
+    }
+
+    /// What readers of HTTP understand differently in the response.
+    pub(crate) fn ambiguity(&self) -> Option<&'static str> {
+        ambiguity()
     }
 
     /// Shortens the deadline: the rest of the response is wanted only if it comes at once.
@@ -99,6 +107,16 @@ pub(super) fn begins_request() -> bool {
 /// Records that a connection ended with unread bytes.
 pub(super) fn has_extra_bytes() {
     with(|current| current.has_extra_bytes = true);
+}
+
+/// Records what readers of HTTP understand differently in the response.
+pub(super) fn set_ambiguity(what: &'static str) {
+    with(|current| current.ambiguity = Some(what));
+}
+
+/// What readers of HTTP understand differently in the response.
+pub(super) fn ambiguity() -> Option<&'static str> {
+    with(|current| current.ambiguity).flatten()
 }
 
 /// Sets the connection of the request.

@@ -2,18 +2,13 @@
 
 use super::deadline::{Deadlines, Exchange};
 use super::settings::{Server, Settings};
+use leafid_core::http::{BodyEnd, Frame, HURRY, LARGEST_BODY, ResponseHead};
 use leafid_core::wire::{Method, Request, Response, quoted};
 use leafid_core::{Code, Error, ServerFailure};
 use rustls::CertificateError;
 use std::io::{self, Read};
-use std::time::Duration;
-use ureq::http::{HeaderMap, HeaderValue, StatusCode, Version, header};
+use ureq::http::{HeaderValue, Version, header, response};
 use ureq::{Agent, Timeout};
-
-/// No correct response is longer.
-const LARGEST_BODY: u64 = 64 * 1024;
-/// How long to wait for the text of a response without an end.
-const HURRY: Duration = Duration::from_millis(100);
 
 /// A request without a response.
 pub(super) struct Failed {
@@ -63,7 +58,7 @@ pub(super) fn ask(
                 status: head.status.as_u16(),
                 body: Vec::new(),
                 location: location.map(|to| quoted(to.as_bytes())),
-                flaw: flaw(head.version, head.status, &head.headers),
+                flaw: flaw(&head),
                 option: settings.option,
             };
             read(&mut reply, body, &exchange).map_err(|error| {
@@ -71,7 +66,7 @@ pub(super) fn ask(
                 Failed { is_stale: false, failure: unanswered(why(&shown), why(&of_server)) }
             })?;
             if exchange.has_extra_bytes() {
-                reply.flaw.get_or_insert("continues after its end (Content-Length is too small)".into());
+                reply.flaw = reply.flaw.or_else(|| BodyEnd::Continues.flaw());
             }
             Ok((reply, exchange))
         }
@@ -85,50 +80,40 @@ pub(super) fn ask(
 
 /// Reads the body. Records what is wrong with its frame as the response's flaw.
 fn read(reply: &mut Response, body: ureq::Body, exchange: &Exchange) -> Result<(), ureq::Error> {
-    if reply.flaw.is_some() {
+    if reply.flaw.is_some() || exchange.ambiguity().is_some() {
         exchange.shorten(HURRY);
     }
-    let mut reader = body.into_reader().take(LARGEST_BODY + 1);
+    let mut reader = body.into_reader().take(LARGEST_BODY as u64 + 1);
     let ended = reader.read_to_end(&mut reply.body);
-    if reply.body.len() as u64 > LARGEST_BODY {
-        reply.flaw.get_or_insert(format!("is longer than {LARGEST_BODY} bytes"));
-    }
-    match ended {
-        Ok(_) => Ok(()),
+    let told;
+    let end = match (exchange.ambiguity(), ended.map_err(ureq::Error::from)) {
         // The bytes that came are enough for the error message.
-        Err(_) if reply.flaw.is_some() => Ok(()),
-        Err(error) => {
-            let ends_early = error.kind() == io::ErrorKind::UnexpectedEof;
-            let flaw = match ureq::Error::from(error) {
-                ureq::Error::BodyStalled => "ends before its end".into(),
-                _ if ends_early => "ends before its end".into(),
-                error @ ureq::Error::Protocol(_) => format!("is not framed as HTTP requires ({error})"),
-                error => return Err(error),
-            };
-            reply.flaw = Some(flaw);
-            Ok(())
+        (None, Err(_)) if reply.flaw.is_some() => BodyEnd::Early,
+        (_, Err(error @ ureq::Error::Protocol(_))) => {
+            told = error.to_string();
+            BodyEnd::Unframed(&told)
         }
-    }
+        (Some(what), _) => BodyEnd::Ambiguous(what),
+        (None, _) if reply.body.len() > LARGEST_BODY => BodyEnd::Long,
+        (None, Ok(_)) => BodyEnd::There,
+        (None, Err(ureq::Error::BodyStalled)) => BodyEnd::Early,
+        (None, Err(ureq::Error::Io(error))) if error.kind() == io::ErrorKind::UnexpectedEof => BodyEnd::Early,
+        (None, Err(error)) => return Err(error),
+    };
+    reply.flaw = reply.flaw.take().or_else(|| end.flaw());
+    Ok(())
 }
 
-fn flaw(version: Version, status: StatusCode, headers: &HeaderMap) -> Option<String> {
-    let count = |name| headers.get_all(name).iter().count();
-    let (lengths, encodings) = (count(header::CONTENT_LENGTH), count(header::TRANSFER_ENCODING));
-    if let Some(age) = headers.get(header::AGE) {
-        let age = quoted(age.as_bytes());
-        return Some(format!("comes from a cache (Age: {age}): keep caches from this URL"));
-    }
-    match (lengths, encodings) {
-        (1, 0) => None,
-        (0, 1) if version != Version::HTTP_11 => Some("is chunked, which HTTP/1.0 does not know".into()),
-        (0, 1) if headers[header::TRANSFER_ENCODING].as_bytes().eq_ignore_ascii_case(b"chunked") => None,
-        // It has no body by its status. RFC 9110, section 15.3.5
-        (0, 0) if status == StatusCode::NO_CONTENT => None,
-        (0, 0) => Some("does not say where it ends (no Content-Length, not chunked)".into()),
-        _ => {
-            Some("gives its end in two ways, or in an unknown one (Content-Length, Transfer-Encoding)".into())
-        }
-    }
+/// What is wrong with the head, whatever the body is.
+fn flaw(head: &response::Parts) -> Option<String> {
+    let all = |name| head.headers.get_all(name).iter().map(HeaderValue::as_bytes).collect::<Vec<_>>();
+    let frame = Frame::Read {
+        is_http_1_0: head.version != Version::HTTP_11,
+        content_lengths: &all(header::CONTENT_LENGTH),
+        transfer_encodings: &all(header::TRANSFER_ENCODING),
+    };
+    let age = head.headers.get(header::AGE).map(HeaderValue::as_bytes);
+    ResponseHead { status: head.status.as_u16(), location: None, age, frame }.flaw()
 }
 
 fn is_disconnected(error: &ureq::Error) -> bool {
@@ -172,6 +157,11 @@ fn why_unanswered(url: &str, server: &Server, error: &ureq::Error, option: &str)
             Code::SourceInvalid,
             format!("{url} sent a response that is not HTTP ({error}); {other_scheme}"),
         ),
+        // Of the head, by `CheckedFrame`.
+        ureq::Error::Other(what) => {
+            let flaw = BodyEnd::Ambiguous(&what.to_string()).flaw().unwrap_or_default();
+            Error::new(Code::SourceInvalid, format!("{url} sent a response that {flaw}"))
+        }
         ureq::Error::LargeResponseHeader(..) => Error::new(
             Code::SourceInvalid,
             format!("{url} answered with headers that are too long ({error})"),

@@ -7,6 +7,7 @@ use crate::hang::HANG;
 use crate::http::ServerPool;
 use crate::segments::source::dialects;
 use crate::segments::{FetchRequest, Fetched};
+use leafid_core::wire::leaf::LeafMode;
 use leafid_core::{Code, Segment};
 use std::time::Instant;
 
@@ -154,6 +155,44 @@ fn wrong_frames() {
     assert!(begun.elapsed() < HANG / 2, "{:?}", begun.elapsed());
     let (_, message) = refused(|_| Reaction::Last(plain(&format!("X: {}\r\n", "a".repeat(40_000)), "")));
     assert!(message.contains("headers that are too long"), "{message}");
+}
+
+/// A proxy that reads these otherwise would pass on another id.
+#[test]
+fn frames_that_readers_read_differently() {
+    let chunks = |chunks: &str| plain("Transfer-Encoding: chunked\r\n", chunks);
+    let lf = "a line ends with LF alone";
+    let size = "the size of a chunk is not 1 to 8 hexadecimal digits";
+    let mode = LeafMode::Segment { block_size: 1 };
+    for (bytes, said) in [
+        (b"HTTP/1.1 200 OK\nContent-Length: 4\r\n\r\n1000".to_vec(), lf),
+        (plain("Content-Length: 4\n", "1000"), lf),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\n1000".to_vec(), lf),
+        (b"\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n1000".to_vec(), "an empty line stands before it"),
+        (plain("Content-Length: 4, 4\r\n", "1000"), "gives its end in two ways"),
+        (plain("Content-Length: 04\r\n", "1000"), "gives its end in two ways"),
+        (chunks("4;\n\r\n1000\r\n0\r\n\r\n"), lf),
+        (chunks("4;x=y\r\n1000\r\n0\r\n\r\n"), size),
+        (chunks("4 \r\n1000\r\n0\r\n\r\n"), size),
+        (chunks("+4\r\n1000\r\n0\r\n\r\n"), size),
+        (chunks("000000004\r\n1000\r\n0\r\n\r\n"), size),
+        (chunks("4\r\n1000\r\n0\r\nAge: 1\r\n\r\n"), "a trailer follows its last chunk"),
+    ] {
+        let shown = String::from_utf8_lossy(&bytes).into_owned();
+        // Whole, and in pieces.
+        for cut in [None, Some(20), Some(bytes.len() - 3)] {
+            let bytes = bytes.clone();
+            let server = FakeServer::new(move |_| match cut {
+                None => Reaction::Last(bytes.clone()),
+                Some(at) => {
+                    Reaction::Twice(bytes[..at].into(), Duration::from_millis(20), bytes[at..].into())
+                }
+            });
+            let error = dialects::leaf(&source(&[&server]), mode, "order", 7).unwrap_err();
+            assert_eq!(error.code(), Code::SourceInvalid, "{shown}: {error}");
+            assert!(error.message().contains(said), "{shown}: {error}");
+        }
+    }
 }
 
 /// HTTP/1.0 has no chunks: such a response would end with the connection. RFC 9112, section 6.1
