@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import threading
 import weakref
 
 import numpy
@@ -142,3 +143,22 @@ def test_what_it_raises_is_not_kept_for_ever(opened, wait):
         ids.tag("user").next()
     ids.close()
     wait(lambda: gc.collect() >= 0 and {reference() for reference in gone} == {None})
+
+
+def test_what_it_raises_after_the_close_is_not_kept(opened, wait):
+    asked, closed, gone = threading.Event(), threading.Event(), []
+
+    def fetch(tag, step):
+        asked.set()
+        closed.wait()
+        local = Mine()
+        gone.append(weakref.ref(local))
+        raise local
+
+    ids = opened(fetch)
+    with pytest.raises(leafid.SegmentUnavailableError):
+        ids.tag("order").next()
+    asked.wait()
+    ids.close()
+    closed.set()
+    wait(lambda: gone and gc.collect() >= 0 and gone[0]() is None)

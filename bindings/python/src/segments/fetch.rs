@@ -22,8 +22,9 @@ const MOST_RAISED: usize = 64;
 pub(crate) struct Fetch {
     callable: Mutex<Option<Py<PyAny>>>,
     takes_after: bool,
-    /// The exceptions of the last fetch of each tag, without those that succeeded; the newest last.
-    raised: Mutex<VecDeque<Raised>>,
+    /// The exceptions of the last fetch of each tag, without those that succeeded; the newest last. `None` after the
+    /// close, because a fetch may be under way then.
+    raised: Mutex<Option<VecDeque<Raised>>>,
 }
 
 struct Raised {
@@ -46,7 +47,7 @@ impl Fetch {
         Ok(Arc::new(Fetch {
             callable: Mutex::new(Some(value.clone().unbind())),
             takes_after: takes_after(value)?,
-            raised: Mutex::default(),
+            raised: Mutex::new(Some(VecDeque::new())),
         }))
     }
 
@@ -60,7 +61,7 @@ impl Fetch {
     pub(crate) fn explain(&self, py: Python<'_>, tag: &str, error: &PyErr) {
         let raised = {
             let raised = lock(&self.raised);
-            let raised = raised.iter().find(|raised| raised.tag == tag);
+            let raised = raised.iter().flatten().find(|raised| raised.tag == tag);
             raised.map(|raised| (raised.text.clone(), raised.exception.clone_ref(py)))
         };
         // An error cannot be inspected while the interpreter ends.
@@ -77,9 +78,9 @@ impl Fetch {
         FETCHES.with_borrow(|fetches| fetches.iter().any(|(of, name)| *of == this && name == tag))
     }
 
-    /// Drops the exceptions, because no caller will get them any more.
+    /// Drops the exceptions and stores no more, because no caller will get them.
     pub(crate) fn forget(&self) {
-        let raised = std::mem::take(&mut *lock(&self.raised));
+        let raised = lock(&self.raised).take();
         drop(raised);
     }
 
@@ -90,7 +91,7 @@ impl Fetch {
             visit.call(&*callable)?;
         }
         if let Ok(raised) = self.raised.try_lock() {
-            raised.iter().try_for_each(|raised| visit.call(&raised.exception))?;
+            raised.iter().flatten().try_for_each(|raised| visit.call(&raised.exception))?;
         }
         Ok(())
     }
@@ -135,19 +136,19 @@ impl Fetch {
         awaited(attach::call_with(callable, &arguments, Some(&after))?)
     }
 
-    fn note(&self, tag: &str, raised: Option<Raised>) {
+    fn note(&self, tag: &str, mut raised: Option<Raised>) {
         // Dropped outside the lock, because the drop may run user code.
         let mut surplus = Vec::new();
-        let mut kept = lock(&self.raised);
-        if let Some(at) = kept.iter().position(|raised| raised.tag == tag) {
-            surplus.extend(kept.remove(at));
+        if let Some(kept) = &mut *lock(&self.raised) {
+            if let Some(at) = kept.iter().position(|raised| raised.tag == tag) {
+                surplus.extend(kept.remove(at));
+            }
+            kept.extend(raised.take());
+            if kept.len() > MOST_RAISED {
+                surplus.extend(kept.pop_front());
+            }
         }
-        kept.extend(raised);
-        if kept.len() > MOST_RAISED {
-            surplus.extend(kept.pop_front());
-        }
-        drop(kept);
-        drop(surplus);
+        drop((surplus, raised));
     }
 
     fn address(&self) -> usize {
