@@ -58,7 +58,7 @@ class Program:
 
     def line(self):
         line = self.process.stdout.readline()
-        assert line, self.process.communicate(timeout=240)[1]
+        assert line, self.process.communicate()[1]
         return line.strip()
 
     def send(self, text=""):
@@ -79,11 +79,11 @@ class Program:
     def kill(self):
         """Ends it by SIGKILL. What it started may continue, and have its pipes open."""
         self.process.kill()
-        self.process.wait(240)
+        self.process.wait()
 
     def communicate(self):
         """Waits for its end; answers the rest of what it said and logged."""
-        out, err = self.process.communicate(timeout=240)
+        out, err = self.process.communicate()
         # Tests run beside each other in id spaces of their own, and many hold the same worker id: openings warn of it.
         ours = (line for line in err.splitlines(keepends=True) if "is held on this host under another name" not in line)
         return out, "".join(ours)
@@ -232,10 +232,11 @@ def order(source, space):
 
 @pytest.fixture
 def wait():
-    """Waits until something is so, for ten seconds."""
+    """Waits until something is so."""
 
     def wait(until, what=""):
-        end = time.monotonic() + 60
+        # Nothing that comes about lasts so long: the bound of the tests, too.
+        end = time.monotonic() + 900
         while not until():
             assert time.monotonic() < end, what
             time.sleep(0.001)
@@ -282,7 +283,7 @@ class FakeServer:
 
     def end(self):
         self.process.stdin.close()
-        self.process.wait(240)
+        self.process.wait()
         self.process.stdout.close()
 
 

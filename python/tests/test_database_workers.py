@@ -50,7 +50,6 @@ def test_it_runs_alone(tmp_path):
             env=os.environ | {"LEAFID_STATE_DIR": str(tmp_path / "state")},
             capture_output=True,
             text=True,
-            timeout=30,
         )
         # Other tests hold worker ids on this host, under other names.
         said = [line for line in done.stderr.splitlines() if "under another name" not in line]
@@ -83,7 +82,7 @@ def test_forked_processes_of_two_hosts(space, example, rows, tmp_path):
         pipes.append(ours)
     taken = [pipe.recv() for pipe in pipes]
     for child in children:
-        child.join(30)
+        child.join()
         assert child.exitcode == 0
     after = [flake.next() for flake in flakes]
     ids = [id for part in taken for id in part] + before + after

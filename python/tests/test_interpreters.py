@@ -50,7 +50,7 @@ except ImportError as error:
 ''')
 # It is left to the end of the process.
 """) + """
-ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20)
+ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 say(ran.returncode, ran.stdout.strip(), ran.stderr.strip())
 """
 

@@ -86,7 +86,7 @@ def test_every_id_is_the_servers_own_and_none_comes_twice(leaf, from_leaf):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(50)
+        thread.join()
     assert (len(ours), len(theirs)) == (2 * 2600, 2 * 300)
     assert len({*ours, *theirs}) == len(ours) + len(theirs)
     assert {*ours, *theirs} <= leaf.given("order") and min(ours) > 0

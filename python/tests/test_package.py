@@ -78,7 +78,7 @@ def test_a_crash_says_where_and_a_warning_is_an_error_here_and_in_what_the_tests
         warnings.warn("as a test", ResourceWarning, stacklevel=1)
 
     def ended(code):
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         return done.returncode, done.stderr
 
     code, said = ended("import warnings; warnings.warn('as a test', DeprecationWarning)")

@@ -147,7 +147,7 @@ def test_the_interpreter_ends_while_a_fetch_is_under_way(start, asks, busy):
     begun = time.monotonic()
     fetch = f"def fetch(tag, step):\n    say('under way')\n    {BUSY[busy]}\n"
     program = start(QUIET + LATE + fetch + ASKS[asks] + "\ntime.sleep(0.2)\n")
-    out, err = program.process.communicate(timeout=90)
+    out, err = program.process.communicate()
     assert (program.process.returncode, err) == (0, ""), (program.process.returncode, err)
     assert "under way" in out
     assert time.monotonic() - begun < 60
@@ -166,7 +166,7 @@ time.sleep(0.3)
 """
     )
     begun = time.monotonic()
-    out, err = program.process.communicate(timeout=90)
+    out, err = program.process.communicate()
     assert (program.process.returncode, err, out) == (0, "", "under way\n")
     assert time.monotonic() - begun < 60
 
@@ -185,7 +185,7 @@ connection.detach(), silent.detach()
 """
     )
     begun = time.monotonic()
-    out, err = program.process.communicate(timeout=90)
+    out, err = program.process.communicate()
     assert (program.process.returncode, err, out) == (0, "", "under way\n")
     assert time.monotonic() - begun < 60
 
@@ -234,7 +234,7 @@ loop.run_forever()
 say("left")
 """
     )
-    out, err = program.process.communicate(timeout=90)
+    out, err = program.process.communicate()
     assert program.process.returncode == 0 and out == "left\n"
     assert "Fatal" not in err and "panic" not in err, err
 

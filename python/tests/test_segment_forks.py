@@ -108,7 +108,7 @@ time.sleep(0.3)
 forked()
 up.append(True)
 begun = time.monotonic()
-waiter.join(60)
+waiter.join()
 say(got, time.monotonic() - begun < 60)
 """
     )

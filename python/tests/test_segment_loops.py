@@ -20,12 +20,12 @@ def test_several_loops_wait_at_once(order, source):
     threads = [threading.Thread(target=lambda: got.extend(asyncio.run(main()))) for _ in range(8)]
     for thread in threads:
         thread.start()
-    end = time.monotonic() + 60
+    end = time.monotonic() + 900
     while order.stats().waiting < 400 and time.monotonic() < end:
         time.sleep(0.001)
     source.let_go.set()
     for thread in threads:
-        thread.join(20)
+        thread.join()
     assert sorted(got) == list(range(1, 401))
 
 
@@ -56,7 +56,7 @@ def test_a_loop_closed_meanwhile_does_no_harm(order, source):
         assert order.next() == 1
         task._log_destroy_pending = False
         del loop, task
-        end = time.monotonic() + 60
+        end = time.monotonic() + 900
         while gone[0]() is not None and time.monotonic() < end:
             gc.collect()
             time.sleep(0.02)

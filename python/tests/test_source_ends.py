@@ -74,7 +74,7 @@ def claim(name, previous):
 slow = []
 thread = threading.Thread(target=lambda: slow.append(leafid.Snowflake(claim, **space, timeout_ms=20_000)))
 thread.start()
-asked.wait(20)
+asked.wait()
 other = leafid.Snowflake(range(8, 16), **space)
 if os.fork() == 0:
     let_go.set()
@@ -82,7 +82,7 @@ if os.fork() == 0:
     os._exit(0)
 say(os.wait()[1])
 let_go.set()
-thread.join(20)
+thread.join()
 try:
     say(slow[0].worker_id)
 except leafid.WorkerInUseError:
@@ -170,7 +170,7 @@ def work():
     except leafid.Error:
         pass
 threading.Thread(target=work, daemon=True).start()
-begun.wait(60)
+begun.wait()
 """,
     "a renewal": """
 begun = threading.Event()
@@ -181,7 +181,7 @@ class Bad(Leases):
         BUSY()
 flake = leafid.Snowflake(Bad(2000), **space)
 flake.next()
-begun.wait(60)
+begun.wait()
 """,
     "a release": """
 class Bad(Leases):
@@ -204,7 +204,7 @@ EVERY_CASE = [pytest.param(*case, marks=() if case in EVERYWHERE else pytest.mar
 def test_the_interpreter_ends_while_a_call_is_under_way(start, call, busy):
     begun = time.monotonic()
     program = start(LEASES + POLLS + UNDER_WAY[call].replace("BUSY", busy))
-    out, err = program.process.communicate(timeout=90)
+    out, err = program.process.communicate()
     assert program.process.returncode == 0, (program.process.returncode, err)
     assert "under way" in out
     assert time.monotonic() - begun < 60

@@ -9,7 +9,7 @@ import leafid
 
 
 def eventually(action):
-    end = time.monotonic() + 60
+    end = time.monotonic() + 900
     while (found := action()) is None:
         assert time.monotonic() < end
         time.sleep(0.001)

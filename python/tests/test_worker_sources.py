@@ -213,7 +213,7 @@ def test_one_that_has_another_thread_ask_gives_up(space):
     def asks(name, previous):
         asking = threading.Thread(target=lambda: asked.append(pytest.raises(leafid.Error, lazy.next)))
         asking.start()
-        asking.join(20)
+        asking.join()
 
     lazy = leafid.Snowflake(asks, **space, timeout_ms=200, lazy=True)
     with pytest.raises(leafid.WorkerLostError, match="did not answer"):
