@@ -9,7 +9,7 @@ use crate::segments::source::dialects;
 use crate::segments::{FetchRequest, Fetched};
 use leafid_core::wire::leaf::LeafMode;
 use leafid_core::{Code, Segment};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_request_and_its_answer() {
@@ -184,9 +184,7 @@ fn frames_that_readers_read_differently() {
             let bytes = bytes.clone();
             let server = FakeServer::new(move |_| match cut {
                 None => Reaction::Last(bytes.clone()),
-                Some(at) => {
-                    Reaction::Twice(bytes[..at].into(), Duration::from_millis(20), bytes[at..].into())
-                }
+                Some(at) => Reaction::Drops(bytes[..at].into(), Duration::from_millis(1), bytes[at..].into()),
             });
             let error = dialects::leaf(&source(&[&server]), mode, "order", 7).unwrap_err();
             assert_eq!(error.code(), Code::SourceInvalid, "{shown}: {error}");
