@@ -12,8 +12,9 @@ export declare const PublicIds: undefined
  */
 export interface SnowflakeOptions extends native.SnowflakeOptions {
   /**
-   * Your statement, in browsers and Durable Objects, that no other profile, device or object has this number or range:
-   * a program has the same one for all who run it. Default `false`, and then a number or range is refused there.
+   * Your statement, in browsers and Durable Objects, that no other profile, device or object has this number or range,
+   * or gets this function's numbers: a program is the same for all who run it. Default `false`, and then all but a lease
+   * is refused there.
    */
   readonly exclusiveRange?: boolean | null
   /** In workerd: `ctx.storage` of a Durable Object, where the records are kept. */

@@ -1,5 +1,5 @@
-// Worker ids that stand in a program are the same for all who run it. Where leafid does not see the others, they are
-// the user's statement.
+// Worker ids that stand in a program, or that it makes, may be the same for all who run it. Where leafid does not see
+// the others, they are the user's statement.
 
 import { fault } from './errors.js'
 
@@ -9,11 +9,12 @@ import { fault } from './errors.js'
  * @param {string} all who runs the same program, each with the same worker ids
  * @param {string} other who may not have them
  */
-export function checkStated({ workers, isRange, exclusiveRange }, all, other) {
-  // A source tells each who asks another one.
-  if (workers.source || exclusiveRange) return
+export function checkStated({ workers, isRange, leases, exclusiveRange }, all, other) {
+  // Leases tell each who asks another one.
+  if (leases || exclusiveRange) return
+  const [kind, gets] = workers.source ? ['function', 'may get'] : [isRange ? 'range' : 'number', 'would get']
   const message =
-    `worker is ${isRange ? 'a range' : 'a number'}, and ${all} would get the same: lease the worker id (worker is then ` +
+    `worker is a ${kind}, and ${all} ${gets} the same: lease the worker id (worker is then ` +
     `the URL of a lease server); or, if no other ${other} has it, set exclusiveRange: true`
   throw fault('invalid_argument', message)
 }

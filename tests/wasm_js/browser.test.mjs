@@ -366,6 +366,12 @@ test('what cannot be promised is refused, and says why', { timeout }, async t =>
     const stated = /worker is a (number|range), and this is a browser, where each visitor would get the same: lease .* set exclusiveRange: true/
     assert.match(await refused({ worker }), stated)
   }
+  const made = await tab.evaluate(async () => {
+    const worker = () => (globalThis.asked = true) && 7
+    return [(await globalThis.open({ worker })).message, globalThis.asked]
+  })
+  assert.match(made[0], /worker is a function, and this is a browser, where each visitor may get the same: lease .* set exclusiveRange: true/)
+  assert.equal(made[1], undefined, 'it was asked')
   assert.match(await refused({ ...SEVEN, stateDir: 'x' }), /stateDir is 'x'; allowed: nothing in a browser/)
   assert.match(await refused({ ...SEVEN, persist: false }), /persist is false; allowed: true in a browser/)
   assert.match(await refused({ ...SEVEN, sharedFs: true }), /it keeps no files/)
@@ -378,13 +384,13 @@ test('two profiles with one number are refused, unless each was told that it alo
   for (const tab of [one, other]) assert.equal((await open(tab, { worker: 7 })).code, 'ERR_LEAFID_INVALID_ARGUMENT')
   const called = await one.evaluate(async () => {
     const { Snowflake } = globalThis.leafid
-    return (await Snowflake.open({ worker: () => 8 })).workerId
+    return (await Snowflake.open({ worker: () => 8, exclusiveRange: true })).workerId
   })
-  assert.equal(called, 8, 'a function may give each visitor another one')
+  assert.equal(called, 8, 'a function may give each profile another one')
 })
 
 const ALL = {
-  lease: { worker: 'lease' }, number: SEVEN, range: { worker: '0-3', exclusiveRange: true }, function: { worker: 'function' },
+  lease: { worker: 'lease' }, number: SEVEN, range: { worker: '0-3', exclusiveRange: true }, function: { worker: 'function', exclusiveRange: true },
 }
 const NOT_HERE = /no lease, and this page is in a frame of another origin, or in one that is credentialless or fenced/
 

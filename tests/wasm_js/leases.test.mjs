@@ -216,7 +216,8 @@ test('a page with an object that leases, and one with a function', { timeout }, 
     flake.close()
     while (!calls.includes('release')) await new Promise(done => setTimeout(done, 5))
     const workers = [...new Set(ids.map(id => decode(id).workerId))]
-    const own = await Snowflake.open({ name: 'other', worker: async (name, previous) => (previous === null ? 9 : null) })
+    const worker9 = async (name, previous) => (previous === null ? 9 : null)
+    const own = await Snowflake.open({ name: 'other', worker: worker9, exclusiveRange: true })
     const away = [Date.now() - 60_000, Date.now() - 60_000, Date.now() - 60_000]
     const far = await Snowflake.open({ name: 'far', worker: 3, exclusiveRange: true, peerTimes: () => away }).catch(({ code }) => code)
     return { ids: ids.map(String), calls, workers, workerId: own.workerId, far }

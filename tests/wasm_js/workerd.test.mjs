@@ -38,6 +38,8 @@ test('the vectors; a Durable Object goes on above after a restart; isolates are 
       assert.equal(code, 'ERR_LEAFID_INVALID_ARGUMENT')
       assert.match(message, /worker is a (number|range), and each Durable Object that runs this code would get the same: lease/)
     }
+    const made = await ask('object/a', { options: { worker: 'function' }, count: 1 })
+    assert.match(made.message, /worker is a function, and each Durable Object that runs this code may get the same: lease/)
     await stop()
   }
   assertDistinct(...runs)

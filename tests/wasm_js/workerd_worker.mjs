@@ -33,7 +33,8 @@ export class Ids extends DurableObject {
     const { options, deletes, unsynced, ...given } = await request.json()
     const storage = unsynced ? withoutSync(this.ctx.storage) : this.ctx.storage
     const key = JSON.stringify(options)
-    const opening = this.#open.get(key) ?? leafid.Snowflake.open({ ...options, storage })
+    const worker = options.worker === 'function' ? () => 7 : options.worker
+    const opening = this.#open.get(key) ?? leafid.Snowflake.open({ ...options, worker, storage })
     this.#open.set(key, opening)
     try {
       const flake = await opening
