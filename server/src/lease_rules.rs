@@ -14,7 +14,7 @@
 //! | renewal by the current token | a new token, `until_ms` goes up or stays |
 //! | release by the current token | free; `until_ms` goes down, not below `begins_ms` |
 //! | renewal or release by another token | `worker_lost`; the same |
-//! | renewal a day after the end of the span | `worker_lost`; the same |
+//! | renewal a day after the end of the span, or of an id that left the pool | `worker_lost`; the same |
 //! | freed by hand, while its span is ahead of the clock | free at the clock; what was granted ahead is never granted again |
 //! | the table is older than one that was seen | all tokens are void, nothing is granted below the floor |
 
@@ -110,7 +110,10 @@ impl Pool {
     ) -> Result<Worker> {
         let clock_ahead_ms = claim.now_ms - store_ms;
         let is_repeated = |worker: &&Worker| {
-            !worker.token.is_empty() && worker.instance == claim.instance && worker.until_ms > store_ms
+            !worker.token.is_empty()
+                && worker.instance == claim.instance
+                && worker.until_ms > store_ms
+                && self.ids.contains(&worker.worker_id)
         };
         if let Some(worker) = workers.iter().find(is_repeated) {
             return self.repeated(worker, store_ms, clock_ahead_ms);
@@ -200,8 +203,8 @@ impl Pool {
         Error::new(Code::WorkerInUse, message)
     }
 
-    /// The row to store for a renewal. Errors: `worker_lost` if its span has ended long ago, or reaches one that is never
-    /// granted again.
+    /// The row to store for a renewal. Errors: `worker_lost` if the id has left the pool, whose other users wait for its
+    /// end, and if its span has ended long ago, or reaches one that is never granted again.
     pub(crate) fn renew(
         &self,
         worker: &Worker,
@@ -209,6 +212,12 @@ impl Pool {
         store_ms: i64,
         token: String,
     ) -> Result<Worker> {
+        if !self.ids.contains(&worker.worker_id) {
+            let (id, first, last) = (worker.worker_id, self.ids.start(), self.ids.end());
+            let message =
+                format!("worker id {id} is none of {first}-{last}, which are leased now; claim another");
+            return Err(Error::new(Code::WorkerLost, message));
+        }
         let next_ms = worker.check_gap(store_ms)?.unwrap_or(i64::MAX);
         let until_ms = worker.until_ms.max(until_ms.min(store_ms + self.ahead_ms()).min(next_ms));
         Ok(Worker {

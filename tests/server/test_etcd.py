@@ -158,6 +158,10 @@ def test_a_node_that_is_cut_off_stops_nothing(new_tag, name):
         network = Network(3)
     except Missing as missing:
         pytest.skip(str(missing))
+def test_a_pool_that_shrinks_empties_itself(one, name):
+    test_leases.test_a_pool_that_shrinks_empties_itself(one, name)
+
+
     cluster = servers = None
     try:
         cluster = opened(3, network.hosts)

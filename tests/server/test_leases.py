@@ -143,6 +143,22 @@ def test_a_pool_that_is_used_up_says_so(store, name):
         assert again["worker_id"] == 7 and again["from"] >= last
 
 
+def test_a_pool_that_shrinks_empties_itself(store, name):
+    with Server(store.url, "--workers", "6-8", *LEASE) as server:
+        lease = server.client().claim(instance(), name)[1]
+        assert lease["worker_id"] == 6
+    with Server(store.url, "--workers", "7-8", *LEASE) as server:
+        client = server.client()
+        status, answer = client.post("/api/worker/renew", holder(name, lease, lease["until"] + 400))
+        assert (status, answer["error"]) == (409, "worker_lost"), answer
+        assert "worker id 6 is none of 7-8" in answer["message"]
+        assert client.claim(instance(), name)[1]["worker_id"] == 7
+    with Server(store.url, "--workers", "6", *LEASE) as server:
+        client = server.client()
+        again = until(lambda: (found := client.claim(instance(), name))[0] == 200 and found[1], "it is free")
+        assert again["from"] >= lease["until"]
+
+
 def test_a_token_is_good_once(store, name):
     with Server(store.url, *LEASE) as server:
         client = server.client()

@@ -138,6 +138,23 @@ fn a_lease_that_has_ended_is_renewed_unless_it_was_granted_again() -> Result<()>
 }
 
 #[test]
+fn an_id_that_left_the_pool_is_not_renewed_and_granted_again_after_its_end() -> Result<()> {
+    let rows = [claim(&[], &asks("a", NOW_MS), NOW_MS, "t1")?];
+    let shrunk = Pool { ids: 1..=1, ..pool() };
+    let error = shrunk.renew(&rows[0], NOW_MS + 60_000, NOW_MS + 9, "t2".into()).unwrap_err();
+    assert_eq!(error.code(), Code::WorkerLost);
+    assert!(error.message().contains("worker id 0 is none of 1-1"), "{error}");
+    // Nor by its claim, once more.
+    let again = shrunk.claim(&space(), &rows, &asks("a", NOW_MS + 9), NOW_MS + 9, "t3".into())?;
+    assert_eq!(again.worker_id, 1);
+    // The pool has it again.
+    let other = Claim { only: Some(0), ..asks("b", NOW_MS + 9) };
+    assert_eq!(claim(&rows, &other, NOW_MS + 29_999, "t4").unwrap_err().code(), Code::WorkerInUse);
+    assert!(claim(&rows, &other, NOW_MS + 30_000, "t4")?.begins_ms >= rows[0].until_ms);
+    Ok(())
+}
+
+#[test]
 fn a_table_that_was_rewound_grants_nothing_until_all_is_over() -> Result<()> {
     let seen = Space { latest_ms: NOW_MS + 50, longest_ms: 90_000, revision: 12, ..space() };
     let doubted = pool().doubted(&Space { revision: 3, ..space() }, &seen, NOW_MS);
