@@ -30,7 +30,7 @@ mod workers_table;
 
 pub(crate) use handle::Store;
 pub(crate) use lease_rows::LeaseRow;
-pub(crate) use settings::Settings;
+pub(crate) use settings::{Settings, check_format};
 pub(crate) use stride::Stride;
 pub(crate) use tag_rows::TagChange;
 pub(crate) use workers::{Step, Writes};

@@ -1,9 +1,12 @@
 """Ranges and worker ids on etcd, of one node and of three, while servers and nodes die, and the network fails."""
 
+import base64
+import json
 import shutil
 import tempfile
 import threading
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import test_clock
@@ -86,6 +89,26 @@ def test_settings_and_dots_are_looked_at_as_in_a_database(one, new_tag):
         until(lambda: f'"{dotted}"' in server.log(), "it says so")
 
 
+def test_a_store_of_a_newer_server_is_refused_by_all_commands(one, tag):
+    node, key = one.nodes[0], f"{urlsplit(one.url).path.strip('/') or 'leafid'}/settings"
+
+    def settings():
+        found = node.ask("/v3/kv/range", {"key": encoded(key)})["kvs"][0]["value"]
+        return dict(json.loads(base64.b64decode(found)))
+
+    def set_format(value):
+        changed = {name: old for name, old in settings().items() if name != "format"}
+        if value is not None:
+            changed["format"] = str(value)
+        node.ask("/v3/kv/put", {"key": encoded(key), "value": encoded(json.dumps(list(changed.items())))})
+
+    test_settings.check_format(one.url, set_format, lambda: [settings()["format"]], tag)
+
+
+def encoded(text):
+    return base64.b64encode(text.encode()).decode()
+
+
 def test_a_row_never_begins_below_ids_that_another_gave_by_its_name(one, tag):
     test_dots.check_beginnings(one, tag)
 
@@ -135,6 +158,10 @@ def test_servers_never_grant_one_span_twice(etcd, name):
     test_leases.test_two_servers_never_grant_one_span_twice(etcd, name)
 
 
+def test_a_pool_that_shrinks_empties_itself(one, name):
+    test_leases.test_a_pool_that_shrinks_empties_itself(one, name)
+
+
 def test_a_worker_id_is_claimed_once(etcd, name):
     servers = [Server(etcd.url, *QUICK, "--no-snowflake") for _ in range(3)]
     granted = []
@@ -158,10 +185,6 @@ def test_a_node_that_is_cut_off_stops_nothing(new_tag, name):
         network = Network(3)
     except Missing as missing:
         pytest.skip(str(missing))
-def test_a_pool_that_shrinks_empties_itself(one, name):
-    test_leases.test_a_pool_that_shrinks_empties_itself(one, name)
-
-
     cluster = servers = None
     try:
         cluster = opened(3, network.hosts)

@@ -27,6 +27,37 @@ def test_a_change_is_said_with_both_values(store):
             assert "by --change-settings" not in other.log()
 
 
+def test_a_store_of_a_newer_server_is_refused_by_all_commands(store, name):
+    def set_format(value):
+        store.sql("DELETE FROM leafid_settings WHERE name = 'format'")
+        if value is not None:
+            store.sql(f"INSERT INTO leafid_settings (name, value) VALUES ('format', '{value}')")
+
+    check_format(store.url, set_format, lambda: store.sql("SELECT value FROM leafid_settings WHERE name = 'format'"), name)
+
+
+def check_format(url, set_format, stored, tag):
+    with Server(url, "--no-snowflake"):
+        pass
+    ours = stored()
+    for newer in (int(ours[0]) + 1, "x"):
+        set_format(newer)
+        said = f"the format of the store is {newer}; allowed: at most {ours[0]}"
+        with Server(url, "--no-snowflake", "--change-settings", wait=False) as other:
+            assert other.process.wait(20) == 1
+            assert said in other.log() and "a newer one wrote this store" in other.log()
+        for words in (["tag", tag], ["worker", "show"], ["worker", "free", "7", "--confirm", "7"], ["check"]):
+            words = [BINARY, "--store", url, "--listen", "127.0.0.1:0", *words]
+            done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            assert done.returncode == 1 and said in done.stdout, done.stdout
+        assert stored() == [str(newer)]
+    # Of an older server, which knew no format.
+    for older in (0, None):
+        set_format(older)
+        with Server(url, "--no-snowflake", environment=COMPARED):
+            assert stored() == ours
+
+
 def check_refused(store, option, stored):
     with Server(store.url, "--no-snowflake"):
         with Server(store.url, "--no-snowflake", *option, environment=COMPARED, wait=False) as other:

@@ -2,7 +2,7 @@
 //! ids, or a worker id is leased that a host has for itself.
 
 use crate::options::{Options, ids};
-use crate::store::{Settings, Store};
+use crate::store::{Settings, Store, check_format};
 use leafid_core::{Error, Result};
 
 /// Compares the options with those of the first server of the store. Errors: `invalid_argument` if they differ.
@@ -12,13 +12,16 @@ pub(super) async fn agree(store: &Store, options: &Options) -> Result<()> {
         differences(&own, &store.settings().await?).for_each(|change| log::warn!("{}", changed(&change)));
     }
     let stored = store.agree(&own, options.change_settings).await?;
+    // A newer server may have started just now.
+    check_format(&stored)?;
     differences(&own, &stored).next().map_or(Ok(()), |different| Err(refused(&different)))
 }
 
 /// The differences, without a change.
 pub(super) async fn compare(store: &Store, options: &Options) -> Result<Vec<Error>> {
     let (own, stored) = (own(options), store.settings().await?);
-    Ok(differences(&own, &stored).map(|different| refused(&different)).collect())
+    let differences = differences(&own, &stored).map(|different| refused(&different));
+    Ok(check_format(&stored).err().into_iter().chain(differences).collect())
 }
 
 fn own(options: &Options) -> Settings {

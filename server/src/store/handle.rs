@@ -5,7 +5,7 @@ use super::etcd::{Etcd, counters, worker_keys};
 use super::lease_rows;
 use super::lease_rows::LeaseRow;
 use super::settings;
-use super::settings::Settings;
+use super::settings::{Settings, check_format};
 use super::sql::Sql;
 use super::stride::Stride;
 use super::tag_name;
@@ -51,8 +51,10 @@ impl Store {
         }
     }
 
-    /// Makes the tables that are missing. Errors: the store does not answer.
+    /// Makes the tables that are missing. Errors: `invalid_argument` for a store of a newer server; the store does not
+    /// answer.
     pub(crate) async fn make_tables(&self) -> Result<()> {
+        check_format(&self.settings().await?)?;
         match self {
             Store::Sql(sql) => sql.make_tables().await,
             Store::Etcd(etcd) => etcd.now_ms().await.map(drop),

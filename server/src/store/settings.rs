@@ -2,14 +2,40 @@
 
 use super::sql::Sql;
 use super::transaction::{Value, text};
-use leafid_core::Result;
+use leafid_core::{Error, Result};
 
 /// Names and values.
 pub(crate) type Settings = Vec<(String, String)>;
 
 const TABLE: &str = "leafid_settings";
 
-/// Stores those that are missing, or all of them to `change` them. Returns what is stored.
+/// The setting that says what the rows of a store may mean.
+const NAME_OF_FORMAT: &str = "format";
+/// That of this server. It goes up with each meaning that an older server would not see, as what `worker free` skips.
+/// Stores without one are older than it, and count as 0.
+const FORMAT: u32 = 1;
+
+/// Errors: `invalid_argument` for a store in which a newer server may have stored what this one would misread, and then
+/// give out twice.
+pub(crate) fn check_format(stored: &Settings) -> Result<()> {
+    match stored.iter().find(|(name, _)| name == NAME_OF_FORMAT) {
+        Some((_, format)) if !format.parse().is_ok_and(|format: u32| format <= FORMAT) => {
+            let allowed = format!(
+                "at most {FORMAT} in leafid-server {}: a newer one wrote this store; start that version, or a later one",
+                env!("CARGO_PKG_VERSION")
+            );
+            Err(Error::invalid("the format of the store", format, &allowed))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The setting of this server, and those of older ones, which it replaces.
+pub(super) fn format() -> (&'static str, String, impl Iterator<Item = String>) {
+    (NAME_OF_FORMAT, FORMAT.to_string(), (0..FORMAT).map(|older| older.to_string()))
+}
+
+/// Stores those that are missing, or all of them to `change` them, and the format. Returns what is stored.
 pub(super) async fn agree(sql: &Sql, own: Settings, change: bool) -> Result<Settings> {
     if !sql.has(TABLE).await? {
         let options = sql.dialect().table_options;
@@ -43,6 +69,12 @@ pub(super) async fn agree(sql: &Sql, own: Settings, change: bool) -> Result<Sett
                 if change {
                     tx.execute(&set, &[Value::Text(value), Value::Text(name)]).await?;
                 }
+            }
+            let (name, format, older) = format();
+            tx.execute(&make, &[Value::Text(name), Value::Text(&format)]).await?;
+            let raise = format!("{set} AND value = ?");
+            for older in older {
+                tx.execute(&raise, &[Value::Text(&format), Value::Text(name), Value::Text(&older)]).await?;
             }
             let rows = tx.rows(&format!("SELECT name, value FROM {TABLE}"), &[]).await?;
             rows.iter().map(|row| Ok((text(row, 0)?, text(row, 1)?))).collect()

@@ -4,7 +4,7 @@ use super::{Etcd, Read, gateway};
 use crate::clock::filtered_ms;
 use crate::store::alloc::{check_first, check_jump, continue_at};
 use crate::store::schema::made_anew;
-use crate::store::settings::Settings;
+use crate::store::settings::{Settings, format};
 use crate::store::stride::out_of_ids;
 use crate::store::tag_rows::{TagChange, TagRow};
 use leafid_core::{Code, Error, Fetched, Result, Utc};
@@ -60,7 +60,7 @@ pub(crate) async fn take_range(
     Err(gateway::failed("other servers change the counter all the time"))
 }
 
-/// Stores the settings that are missing, or all of them to `change` them. Returns what is stored.
+/// Stores the settings that are missing, or all of them to `change` them, and the format. Returns what is stored.
 pub(crate) async fn agree(etcd: &Etcd, own: &Settings, change: bool) -> Result<Settings> {
     for _ in 0..MOST_TRIES {
         let read = etcd.read(&format!("{}settings", etcd.prefix)).await?;
@@ -72,6 +72,12 @@ pub(crate) async fn agree(etcd: &Etcd, own: &Settings, change: bool) -> Result<S
                 Some(_) => {}
                 None => agreed.push((name.clone(), value.clone())),
             }
+        }
+        let (name, format, mut older) = format();
+        match agreed.iter_mut().find(|(known, _)| known == name) {
+            Some(known) if older.any(|older| older == known.1) => known.1 = format,
+            Some(_) => {}
+            None => agreed.push((name.to_owned(), format)),
         }
         if agreed == found || etcd.write_if(&read, &[gateway::put(&read.key, &text(&agreed)?)]).await? {
             if read.revision == 0 {
