@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
-use common::Place;
 use common::programs::this_program;
+use common::{HANG, Place};
 use leafid::Snowflake;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ fn first_use_by_many_threads() {
     // A thread names itself once it runs.
     let begun = Instant::now();
     while named() != 1 {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{} background threads", named());
+        assert!(begun.elapsed() < HANG, "{} background threads", named());
         std::thread::sleep(Duration::from_millis(1));
     }
     println!("RENEWED BY leafid");

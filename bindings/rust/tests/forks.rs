@@ -4,7 +4,7 @@
 mod common;
 use common::forks::{alone, in_child, plain_fork, raw_clone, start_child};
 use common::programs::this_program;
-use common::{Place, sorted_and_distinct};
+use common::{HANG, Place, sorted_and_distinct};
 use leafid::{Code, Layout, Snowflake};
 use std::fs::TryLockError;
 use std::io::Read;
@@ -173,7 +173,7 @@ fn a_dead_parent_s_id_is_free_though_its_idle_child_lives() {
     let flake = loop {
         match place.builder().worker(7).open() {
             Ok(flake) => break flake,
-            Err(error) => assert!(begun.elapsed() < Duration::from_secs(10), "{error}"),
+            Err(error) => assert!(begun.elapsed() < HANG, "{error}"),
         }
     };
     flake.next().unwrap();

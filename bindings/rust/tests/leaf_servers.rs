@@ -6,7 +6,7 @@ mod common;
 #[path = "common/fake_server.rs"]
 mod fake_server;
 use common::forks::{in_child, plain_fork};
-use common::{sorted_and_distinct, unique_name};
+use common::{HANG, sorted_and_distinct, unique_name};
 use fake_server::FakeServer;
 use leafid::{Code, Protocol, Segments, SegmentsBuilder};
 use serde_json::{Value, json};
@@ -112,7 +112,7 @@ fn a_stock_is_kept_over_several_connections_and_waits_for_nothing() {
     let ids = ids.adaptive(false).step(60).open().unwrap();
     let order = ids.tag("order").unwrap();
     order.next().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + HANG;
     while order.stats().unwrap().left < 54 {
         assert!(Instant::now() < deadline, "{:?}", order.stats());
         std::thread::sleep(Duration::from_millis(5));
@@ -148,7 +148,7 @@ fn what_came_in_beside_a_request_that_hangs_is_told() {
     let ids = ids.step(20).adaptive(false).request_timeout_ms(60_000).open().unwrap();
     let order = ids.tag("order").unwrap();
     let left_at_least = |left| {
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + HANG;
         while order.stats().unwrap().left < left {
             assert!(Instant::now() < deadline, "{:?}", order.stats());
             std::thread::sleep(Duration::from_millis(5));
@@ -161,7 +161,7 @@ fn what_came_in_beside_a_request_that_hangs_is_told() {
     order.take(5).unwrap();
     left_at_least(18);
     // All but the one that hangs: another one may have just been answered.
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + HANG;
     while node.report()["under_way"] != 1 {
         assert!(Instant::now() < deadline, "{}", node.report());
         std::thread::sleep(Duration::from_millis(5));
@@ -193,9 +193,7 @@ fn a_leaf_that_is_down_is_asked_five_times_a_second_at_most_and_found_when_it_is
         }
         assert!(report["total"].as_i64().unwrap() >= 5, "{report}");
         node.tell(json!({"do": "clear"}));
-        let begun = Instant::now();
         taker.join().unwrap();
-        assert!(begun.elapsed() < Duration::from_secs(10));
     });
 }
 
@@ -236,10 +234,10 @@ fn who_gives_up_leaves_few_requests_behind() {
 #[test]
 fn a_slow_leaf_keeps_no_other_source_waiting() {
     let mut leaf = Nodes::new();
-    leaf.tell(json!({"do": "fault", "fault": {"delay_ms": 800}}));
-    let slow = leaf.builder().timeout_ms(20_000).open().unwrap();
+    leaf.tell(json!({"do": "fault", "fault": {"delay_ms": 200_000}}));
+    let slow = leaf.builder().timeout_ms(HANG.as_millis() as i64).request_timeout_ms(100_000).open().unwrap();
     let counter = std::sync::atomic::AtomicI64::new(1);
-    let quick = Segments::builder().persist(false).name(unique_name()).timeout_ms(5_000).adaptive(false);
+    let quick = Segments::builder().persist(false).name(unique_name()).timeout_ms(90_000).adaptive(false);
     let quick = quick.fetch(move |request| {
         let start = counter.fetch_add(request.step, std::sync::atomic::Ordering::SeqCst);
         Ok(Some(leafid::Segment::new(start, start + request.step, 1)?.into()))
@@ -251,9 +249,7 @@ fn a_slow_leaf_keeps_no_other_source_waiting() {
             scope.spawn(move || tag.next());
         }
         std::thread::sleep(Duration::from_millis(200));
-        let begun = Instant::now();
         quick.tag("order").unwrap().take(50).unwrap();
-        assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
         slow.close().unwrap();
     });
 }

@@ -5,7 +5,7 @@ use leafid::{Segment, Segments};
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::Duration;
 
-const ENOUGH: Duration = Duration::from_secs(20);
+const ENOUGH: Duration = Duration::from_secs(900);
 
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()

@@ -9,26 +9,23 @@ mod fake_server;
 #[path = "common/leaf.rs"]
 mod leaf;
 
-use common::unique_name;
+use common::{HANG, unique_name};
 use fake_server::FakeServer;
 use leaf::Leaf;
 use leafid::{Code, Error, Protocol, Segments, SegmentsBuilder};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// Nothing here may last this long.
-const TIMEOUT: Duration = Duration::from_secs(60);
-
 fn builder<'a>(urls: impl IntoIterator<Item = &'a String>) -> SegmentsBuilder {
     let builder = Segments::builder().persist(false).name(unique_name()).servers(urls);
-    builder.timeout_ms(TIMEOUT.as_millis() as i64)
+    builder.timeout_ms(HANG.as_millis() as i64)
 }
 
 /// The error of a call that ends long before its time.
 fn refused(ids: &Segments, tag: &str) -> Error {
     let begun = Instant::now();
     let error = ids.tag(tag).unwrap().next().unwrap_err();
-    assert!(begun.elapsed() < TIMEOUT / 2, "{:?}: {error}", begun.elapsed());
+    assert!(begun.elapsed() < HANG / 2, "{:?}: {error}", begun.elapsed());
     error
 }
 

@@ -1,10 +1,15 @@
 //! Segments from a callback: ids in order, fetched ahead, each once.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "common/hang.rs"]
+mod hang;
+
+use hang::HANG;
 use leafid::{Code, FetchRequest, Fetched, Segment, Segments, SegmentsBuilder};
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -51,7 +56,7 @@ fn unique() -> String {
 fn until(what: &str, mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !done() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "{what}");
+        assert!(begun.elapsed() < HANG, "{what}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }
@@ -182,7 +187,7 @@ fn an_unknown_tag_is_said_at_once_and_not_asked_for_in_a_loop() {
     let ids = Segments::builder()
         .persist(false)
         .name(unique())
-        .timeout_ms(60_000)
+        .timeout_ms(HANG.as_millis() as i64)
         .fetch(move |_| {
             counts.fetch_add(1, SeqCst);
             Ok(None)
@@ -196,7 +201,7 @@ fn an_unknown_tag_is_said_at_once_and_not_asked_for_in_a_loop() {
         assert_eq!(error.code(), Code::UnknownTag, "{error}");
     }
     let took = begun.elapsed();
-    assert!(took < Duration::from_secs(30), "{took:?}");
+    assert!(took < HANG / 2, "{took:?}");
     std::thread::sleep(Duration::from_millis(500));
     let most = 3 + took.as_secs() as usize;
     assert!(asked.load(SeqCst) <= most, "{} requests", asked.load(SeqCst));
@@ -248,8 +253,11 @@ fn an_error_has_its_own_text_and_code() {
 
 #[test]
 fn close_wakes_waiters() {
-    let counter = Counter::slow(4_000);
-    let ids = counter.builder().open().unwrap();
+    let (release, hangs) = channel::<()>();
+    let hangs = Mutex::new(hangs);
+    let builder = Segments::builder().persist(false).name(unique()).timeout_ms(HANG.as_millis() as i64);
+    let ids =
+        builder.fetch(move |_| hangs.lock().unwrap().recv().map_or(Ok(None), |()| Ok(None))).open().unwrap();
     let order = ids.tag("order").unwrap();
     std::thread::scope(|scope| {
         let waiter = scope.spawn(|| order.next().unwrap_err().code());
@@ -257,8 +265,9 @@ fn close_wakes_waiters() {
         let begun = Instant::now();
         ids.close().unwrap();
         assert_eq!(waiter.join().unwrap(), Code::Closed);
-        assert!(begun.elapsed() < Duration::from_millis(3_500));
+        assert!(begun.elapsed() < HANG / 2);
     });
+    drop(release);
     assert_eq!(ids.tag("other").unwrap_err().code(), Code::Closed);
     ids.close().unwrap();
 }
@@ -299,7 +308,7 @@ fn futures_wait_without_a_thread_and_time_out() {
     let begun = Instant::now();
     let error = block_on(ids.tag("order").unwrap().next_async()).unwrap_err();
     assert_eq!(error.code(), Code::SegmentUnavailable);
-    assert!((140..2_000).contains(&(begun.elapsed().as_millis() as i64)), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() >= Duration::from_millis(140), "{:?}", begun.elapsed());
 }
 
 #[test]
@@ -383,7 +392,7 @@ fn a_returning_source_serves_a_thousand_tags() {
     let ids = Segments::builder()
         .persist(false)
         .name(unique())
-        .timeout_ms(10_000)
+        .timeout_ms(HANG.as_millis() as i64)
         .fetch(move |_| {
             if is_down.load(SeqCst) == 1 {
                 notes.lock().unwrap().push(Instant::now());
@@ -415,9 +424,7 @@ fn a_returning_source_serves_a_thousand_tags() {
             .collect();
         std::thread::sleep(Duration::from_secs(4));
         down.store(0, SeqCst);
-        let back = Instant::now();
         waiters.into_iter().for_each(|waiter| waiter.join().unwrap());
-        assert!(back.elapsed() < Duration::from_secs(60), "{:?}", back.elapsed());
     });
     let seconds = begun.elapsed().as_secs() as usize;
     let late = asked.lock().unwrap().iter().filter(|at| **at > begun + Duration::from_secs(1)).count();

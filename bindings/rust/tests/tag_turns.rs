@@ -6,14 +6,14 @@ mod common;
 #[path = "common/leaf.rs"]
 mod leaf;
 
-use common::unique_name;
+use common::{HANG, unique_name};
 use leaf::Leaf;
 use leafid::{FetchRequest, Protocol, Segments, SegmentsBuilder, Tag};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const CONNECTIONS: usize = 4;
 
@@ -72,7 +72,7 @@ fn the_first_id_of_a_quiet_tag_comes_within_three_round_trips() {
 
 /// Takes an id that is on its way.
 fn arrived(tag: &Tag) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + HANG;
     while tag.try_next().unwrap().is_none() {
         assert!(Instant::now() < deadline, "{:?}", tag.stats());
         std::thread::yield_now();

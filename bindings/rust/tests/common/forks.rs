@@ -1,5 +1,6 @@
 //! Children of tests, and the ids that they say.
 
+use super::HANG;
 use super::programs::this_program;
 use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, RawFd};
@@ -78,7 +79,7 @@ pub(crate) fn raw_clone() -> i32 {
     let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as i32 };
     if pid == 0 {
         // SAFETY: ends the child if it waits for such a lock after all.
-        unsafe { libc::alarm(30) };
+        unsafe { libc::alarm(HANG.as_secs() as u32) };
     }
     pid
 }

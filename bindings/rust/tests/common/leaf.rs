@@ -2,13 +2,12 @@
 //! It speaks `range` and tinyid as well, and gives one id then, too.
 #![allow(dead_code)]
 
+use crate::common::HANG;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
-
-const PATIENCE: Duration = Duration::from_secs(30);
+use std::time::Instant;
 
 pub(crate) struct Leaf {
     pub(crate) url: String,
@@ -107,7 +106,7 @@ impl Leaf {
     }
 
     fn wait(&self, until: impl Fn(&State) -> bool) -> std::sync::MutexGuard<'_, State> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + HANG;
         let mut state = self.shared.state.lock().unwrap();
         while !until(&state) {
             let left = deadline.saturating_duration_since(Instant::now());
