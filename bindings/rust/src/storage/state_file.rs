@@ -344,6 +344,23 @@ mod tests {
         ours.write(record, &writer).unwrap();
     }
 
+    /// A lock of F_SETLK ends with the first of them, and this process never meets its own.
+    #[test]
+    fn a_lock_outlives_other_descriptors_of_its_file() {
+        let (env, directory) = (Env::system(), tempfile::tempdir().unwrap());
+        let settings =
+            SnowflakeSettings::parse(&Snowflake::builder().worker(7).state_dir(directory.path()).options)
+                .unwrap();
+        env.disk.directory(&settings.directory, settings.sharing.access()).unwrap();
+        let held = StateFile::open(&env, settings.records(), 7).unwrap().unwrap();
+        for _ in 0..2 {
+            drop(File::open(path_of(&settings.directory, 7)).unwrap());
+            assert!(StateFile::open(&env, settings.records(), 7).unwrap().is_none());
+        }
+        drop(held);
+        assert!(StateFile::open(&env, settings.records(), 7).unwrap().is_some());
+    }
+
     /// A torn write damages the older of the two records, never the newest.
     #[test]
     fn each_write_leaves_the_record_before_it() {
