@@ -104,6 +104,9 @@ impl Needs {
         if let Some(caller) = self.callers.waiting(ticket) {
             caller.waits_since = Some(now);
             self.tags.get_mut(&id).into_iter().for_each(|tag| tag.waits += 1);
+        } else {
+            // It may have got the id that requests the next fetch.
+            self.decide(id, now);
             self.settle(id, now);
         }
         if let Some(caller) = self.callers.waiting(ticket) {

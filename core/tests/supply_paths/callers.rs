@@ -172,3 +172,17 @@ fn ids_that_are_put_back_twice_are_issued_once() {
         assert_eq!(host.collect(all).map(|ids| ids.into_iter().collect::<BTreeSet<_>>().len()), Ok(9));
     }
 }
+
+#[test]
+fn who_gets_the_id_that_requests_the_next_fetch_as_it_begins_to_wait_has_it_made() {
+    let mut host = Host::new(settings());
+    let (tag, _) = host.tag("order");
+    let first = host.wait(tag, 1);
+    host.drive();
+    assert!(host.collect(first).is_ok());
+    // It found the buffer empty before these came.
+    let late = host.wait(tag, 5);
+    assert!(host.collect(late).is_ok());
+    host.drive();
+    assert_eq!(host.asked.len(), 2);
+}
