@@ -29,7 +29,7 @@ mod work;
 pub use crate::options::Prewarm;
 pub use settings::{Dialect, MarkStore, Source, SupplySettings, TagId};
 pub use supply::Supply;
-pub use supply_call::{Call, CallEnd, FetchCall, FetchCallEnd, Notice};
+pub use supply_call::{Call, CallEnd, FetchCall, FetchCallEnd, GiveBack, GivenBack, Notice};
 pub use supply_stats::{SupplyStats, TagStats};
 pub use tickets::{Collected, Ticket, Wish};
 pub use work::FetchStage;

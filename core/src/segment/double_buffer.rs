@@ -207,6 +207,12 @@ impl DoubleBuffer {
         self.rest(filler, self.next.load(Relaxed))
     }
 
+    /// Where each segment of [`DoubleBuffer::segments`] began.
+    pub fn starts(&self, filler: &Filler) -> Vec<i64> {
+        let next = self.next.load(Relaxed);
+        self.slots(filler).filter(|slot| slot.rest(next).is_some()).map(|slot| slot.id(0)).collect()
+    }
+
     /// Seals the buffer: no id is issued from then on. Returns exactly the unused ids, and nothing at a second call.
     pub fn seal(&self, filler: &Filler) -> Vec<Segment> {
         match self.next.swap(SEALED, Relaxed) {
@@ -216,9 +222,12 @@ impl DoubleBuffer {
     }
 
     fn rest(&self, filler: &Filler, next: u64) -> Vec<Segment> {
-        // The older slot first.
-        let slots = [&self.slots[filler.slot], &self.slots[1 - filler.slot]];
-        slots.into_iter().filter_map(|slot| slot.rest(next)).collect()
+        self.slots(filler).filter_map(|slot| slot.rest(next)).collect()
+    }
+
+    /// The older one first.
+    fn slots(&self, filler: &Filler) -> impl Iterator<Item = &Slot> {
+        [&self.slots[filler.slot], &self.slots[1 - filler.slot]].into_iter()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The error of a caller that got no ids, from what is known of its tag and of the source by then.
 
-use super::fetch_texts::{LateCall, gone, would_block};
+use super::fetch_texts::{LateCall, gone, late_at_store, would_block};
 use super::fetches::Fetches;
 use super::tickets::{Caller, Outcome};
 use crate::Error;
@@ -14,6 +14,9 @@ pub(super) fn error_of(fetches: &Fetches, caller: &Caller, outcome: Outcome) -> 
         (_, Outcome::Failed(error)) | (Err(error), _) => return error,
         (Ok(tag), Outcome::WouldBlock) => {
             return would_block(&tag.name, needs.settings.source.is_deferred());
+        }
+        (Ok(tag), Outcome::Late(_)) if tag.guard.is_some() => {
+            return late_at_store(&tag.name, tag.fetch.error());
         }
         (Ok(tag), Outcome::Late(at)) => (tag, at),
         (Ok(_), Outcome::Given | Outcome::Range(_)) => return gone(needs.is_closed),

@@ -90,6 +90,12 @@ impl LateCall<'_> {
     }
 }
 
+/// A client of a server that timed out. It has no options of the server's, and knows no other tag.
+pub(super) fn late_at_store(tag: &str, error: Option<&Error>) -> Error {
+    let why = error.map_or("the store has not answered yet", Error::message);
+    Error::new(Code::SegmentUnavailable, format!("no id of {tag:?} in time: {why}"))
+}
+
 /// The line for an error: once, not at each retry. `before` is the error of the last fetch. `failures` is the number of
 /// failures in a row, 0 if only some ids were skipped.
 pub(super) fn log_once(

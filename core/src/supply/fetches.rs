@@ -12,11 +12,11 @@ use super::needs::{MOST_NEED, Needs, ms};
 use super::ranges::Ranges;
 use super::settings::{MarkStore, Source, SupplySettings, TagId};
 use super::singles::{Gathered, Singles};
-use super::supply_call::{Call, CallEnd, FetchCall, Notice, SupplyEnd};
+use super::supply_call::{Call, FetchCall, Notice, SupplyEnd};
 use super::tickets::{Outcome, Ticket};
 use super::work::{FetchStage, Work};
 use crate::call::{CallId, Level};
-use crate::{Code, Error, FetchEnd, Fetched, Result, Segment, ServersReadiness};
+use crate::{Code, Error, FetchEnd, Fetched, LARGEST_STEP, Result, Segment, ServersReadiness};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -128,7 +128,7 @@ impl Fetches {
     /// The turn of a tag has come. Returns whether it still wants ids.
     fn begin(&mut self, id: TagId, probes: bool, now: Duration) -> bool {
         let settings = &self.needs.settings;
-        let (stock, is_held) = (settings.stock(), settings.marks == MarkStore::Held);
+        let stock = settings.stock();
         let Some(tag) = self.needs.tags.get_mut(&id) else { return false };
         tag.refill(stock, settings.prefetch);
         tag.fetch.needs(tag.need().min(MOST_NEED) as i64);
@@ -140,7 +140,7 @@ impl Fetches {
         };
         let looks = settings.keeps_for().is_some() && !tag.has_looked;
         tag.has_looked = true;
-        let stage = match is_held {
+        let stage = match settings.is_held() {
             true => FetchStage::Asks,
             false if looks => FetchStage::TakesUnused,
             false => FetchStage::ReadsMark,
@@ -165,7 +165,10 @@ impl Fetches {
         let in_file = (settings.marks == MarkStore::Files).then_some(advice);
         // A mark that the supply holds is for its guard alone: a store that was told it would raise a row that lost
         // data, unseen, and other processes may have given its ids.
-        let told = if settings.marks == MarkStore::Held { 0 } else { after };
+        let (told, step) = match settings.is_held() {
+            true => (0, step_of_row(step, tag.fetch.step().source())),
+            false => (after, step),
+        };
         let asks = match work.stage {
             FetchStage::Rests | FetchStage::Queues => return None,
             FetchStage::TakesUnused => {
@@ -194,7 +197,8 @@ impl Fetches {
                         Call::UpdateCounter(Box::new(update))
                     }
                     Source::Callback { .. } | Source::Servers { .. } => {
-                        Call::Fetch(FetchCall { tag: Arc::clone(&tag.name), step, after: told, call })
+                        let tag = Arc::clone(&tag.name);
+                        Call::Fetch(FetchCall { tag, step, after: told, ticket: None, call })
                     }
                 },
                 (None, Some(servers)) => {
@@ -211,7 +215,6 @@ impl Fetches {
                 }
             },
         };
-        work.call = Some(call);
         self.calls.insert(call, id);
         Some((call, asks))
     }
@@ -264,12 +267,9 @@ impl Fetches {
     }
 
     /// A call has ended. An end of a call that has ended before, or of another call, has no effect.
-    pub(super) fn done(&mut self, call: CallId, end: CallEnd, now: Duration) {
-        if !end.is_of(call) || self.needs.is_closed {
-            return;
-        }
+    pub(super) fn done(&mut self, call: CallId, end: SupplyEnd, now: Duration) {
         if self.ranges.contains(call) {
-            if let SupplyEnd::Fetched(_, answer) = end.0 {
+            if let SupplyEnd::Fetched(_, answer) = end {
                 self.ranges.ended(call, answer, &mut self.needs, now);
             }
             return;
@@ -277,19 +277,17 @@ impl Fetches {
         if let (Some(singles), Some(servers)) = (&mut self.singles, &mut self.servers)
             && let Some(id) = singles.tag_of(call)
         {
-            if let SupplyEnd::Http(end) = end.0 {
+            if let SupplyEnd::Http(end) = end {
                 let came = singles.call_ended(servers, call, Some(*end), &mut self.needs.agenda, now);
                 self.gathered(came, now);
                 self.leave_if_unused(id);
             }
             return;
         }
-        let Some(id) = self.calls.get(&call).copied() else { return };
+        let Some(id) = self.calls.remove(&call) else { return };
         let Some(tag) = self.needs.tags.get_mut(&id) else { return };
-        let Some(work) = tag.work.as_mut().filter(|work| work.call == Some(call)) else { return };
-        self.calls.remove(&call);
-        work.call = None;
-        match (work.stage, end.0) {
+        let Some(work) = &mut tag.work else { return };
+        match (work.stage, end) {
             (FetchStage::TakesUnused, SupplyEnd::Updated(end)) => {
                 let name = Arc::clone(&tag.name);
                 self.log_all(end.notes);
@@ -350,13 +348,9 @@ impl Fetches {
         let Some(id) = self.calls.remove(&call) else { return };
         self.needs.agenda.tell(Notice::Abandon(call));
         let work = self.needs.tags.get_mut(&id).and_then(|tag| tag.work.as_mut());
-        let Some(work) = work.filter(|work| work.call == Some(call)) else { return };
-        work.call = None;
-        let came = work.exchange.as_mut().and_then(|exchange| servers.overdue(exchange, now));
-        match came {
-            Some(came) => self.came(id, call, came.map(Some), now),
-            None => self.go_on(id, FetchStage::Asks),
-        }
+        let exchange = work.and_then(|work| work.exchange.as_mut());
+        let came = exchange.and_then(|exchange| servers.overdue(exchange, now));
+        self.came(id, call, came.unwrap_or_else(|| Err(mixed_up())).map(Some), now);
     }
 
     /// The next call of a running fetch is for this.
@@ -418,10 +412,13 @@ impl Fetches {
             Ok(accepted) => accepted.refused.clone(),
             Err(error) => Some(error.clone()),
         };
-        let is_denied =
-            outcome.is_err() && self.servers.as_ref().is_some_and(|servers| servers.denies(&tag.name));
+        let is_held = settings.is_held();
+        let is_denied = outcome.as_ref().is_err_and(|error| match &self.servers {
+            Some(servers) => servers.denies(&tag.name),
+            None => is_held && error.code() == Code::InvalidArgument,
+        });
         let before = tag.fetch.error().map(Error::code);
-        tag.counts().fetch_times.add(now.saturating_sub(work.began));
+        tag.counts().fetched(now.saturating_sub(work.began));
         let failures = match outcome {
             Ok(Accepted { segments, refused }) => {
                 tag.failed_by = None;
@@ -442,15 +439,20 @@ impl Fetches {
                 tag.fetch.failed(error, is_denied, may_skip, now_ms, seed)
             }
         };
-        let answered =
-            is_denied || error.as_ref().is_none_or(|error| error.code() != Code::SegmentUnavailable);
+        // Each tag of a server is asked for by itself, also while the store is down.
+        let answered = is_held
+            || is_denied
+            || error.as_ref().is_none_or(|error| error.code() != Code::SegmentUnavailable);
         let servers = self.servers.as_ref().map_or(ServersReadiness::Unknown, |all| all.readiness(now_ms));
         let end = match answered {
             true => FetchEnd::Answered,
             false => FetchEnd::Failed { requests: work.requests, servers },
         };
         self.needs.breaker.ended(&id, end, now_ms, seed);
-        if let Some(error) = error.filter(|_| answered || !was_down)
+        // Clients of a server name what they like.
+        let is_theirs =
+            |error: &Error| is_held && matches!(error.code(), Code::UnknownTag | Code::InvalidArgument);
+        if let Some(error) = error.filter(|error| (answered || !was_down) && !is_theirs(error))
             && let Some((level, line)) = log_once(&tag.name, &error, before, failures)
         {
             self.needs.agenda.log(level, line);
@@ -487,4 +489,11 @@ impl Fetches {
         let singles = self.singles.as_ref().map(Singles::deciding);
         (&self.servers, singles, self.ranges.deciding(), self.calls.len())
     }
+}
+
+/// What the store of a server is asked for, whose row has this step of its own: 0 is the row's own step, as it is by
+/// then. A batch may need more, in several ranges.
+fn step_of_row(step: i64, own: i64) -> i64 {
+    let step = step.min(LARGEST_STEP.max(own));
+    if step == own { 0 } else { step }
 }

@@ -7,7 +7,7 @@ use super::tag_supply::TagSupply;
 use super::tickets::{Caller, Outcome, Ticket, Tickets, Wish};
 use crate::call::CallId;
 use crate::options::check_tag;
-use crate::{CircuitBreaker, Error, FetchAction, FetchPhase, Fetched, Result, Run};
+use crate::{CircuitBreaker, Error, FetchAction, FetchPhase, Fetched, Guard, Result, Run};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -23,8 +23,8 @@ pub(super) struct Needs {
     pub(super) settings: Arc<SupplySettings>,
     pub(super) tags: BTreeMap<TagId, Box<TagSupply>>,
     pub(super) names: BTreeMap<Arc<str>, TagId>,
-    /// The marks of forgotten tags, where the supply itself holds them.
-    held: BTreeMap<Arc<str>, i64>,
+    /// The guards of forgotten tags, where the supply itself holds the marks.
+    pub(super) held: BTreeMap<Arc<str>, Box<Guard>>,
     pub(super) callers: Tickets,
     pub(super) agenda: Agenda,
     pub(super) breaker: CircuitBreaker<TagId>,
@@ -62,8 +62,8 @@ impl Needs {
         check_tag(name)?;
         self.settings.source.check_tag(name)?;
         let (id, name) = (TagId(self.agenda.number()), Arc::<str>::from(name));
-        let mark = self.held.remove(&name).unwrap_or(0);
-        let tag = TagSupply::new(Arc::clone(&name), &self.settings, mark);
+        let guard = self.held.remove(&name);
+        let tag = TagSupply::new(Arc::clone(&name), &self.settings, guard);
         self.tags.insert(id, Box::new(tag));
         self.names.insert(name, id);
         Ok(id)
@@ -76,10 +76,9 @@ impl Needs {
         tag.due.into_iter().for_each(|due| self.agenda.unset(due, Timer::Tag(id)));
         tag.place.into_iter().for_each(|place| self.agenda.leave(id, place));
         self.names.remove(&tag.name);
-        let mark = tag.guard.as_ref().map(|guard| guard.mark());
-        mark.filter(|mark| *mark > 0)
-            .into_iter()
-            .for_each(|mark| _ = self.held.insert(tag.name.clone(), mark));
+        if let Some(guard) = tag.guard.take().filter(|guard| guard.mark() > 0) {
+            self.held.insert(Arc::clone(&tag.name), guard);
+        }
     }
 
     /// Begins the wait of a caller, unless its ids are at hand.
@@ -91,9 +90,9 @@ impl Needs {
         let open = self.tags.get_mut(&id).filter(|_| !self.is_closed);
         caller.outcome = match &open {
             None => Some(Outcome::Failed(gone(self.is_closed))),
-            Some(_) => (caller.left == 0).then_some(Outcome::Given),
+            Some(_) => None,
         };
-        let Some(tag) = open.filter(|_| caller.left > 0) else {
+        let Some(tag) = open else {
             self.callers.insert(ticket, caller);
             return ticket;
         };
@@ -104,10 +103,10 @@ impl Needs {
         if let Some(caller) = self.callers.waiting(ticket) {
             caller.waits_since = Some(now);
             self.tags.get_mut(&id).into_iter().for_each(|tag| tag.waits += 1);
+            self.settle(id, now);
         } else {
             // It may have got the id that requests the next fetch.
             self.decide(id, now);
-            self.settle(id, now);
         }
         if let Some(caller) = self.callers.waiting(ticket) {
             let at = caller.ends_at();

@@ -5,9 +5,10 @@ use super::fetch_texts::unknown;
 use super::needs::Needs;
 use super::supply_call::{Call, FetchCall, Notice};
 use super::tickets::Ticket;
-use crate::call::CallId;
+use crate::call::{CallId, Level};
 use crate::{Error, Fetched, Result};
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
 use alloc::sync::Arc;
 use core::time::Duration;
 
@@ -42,7 +43,7 @@ impl Ranges {
             let call = CallId(needs.agenda.number());
             needs.callers.waiting(ticket).into_iter().for_each(|caller| caller.call = Some(call));
             self.calls.insert(call, (ticket, mark));
-            return Some((call, Call::Fetch(FetchCall { tag, step, after, call })));
+            return Some((call, Call::Fetch(FetchCall { tag, step, after, ticket: Some(ticket), call })));
         }
         None
     }
@@ -62,7 +63,10 @@ impl Ranges {
         let known = answer.and_then(|fetched| fetched.ok_or_else(|| unknown(&tag.name)));
         let range = known.and_then(|fetched| {
             if let Some(guard) = &mut tag.guard {
-                let wrong = |error: Error| error.context(format_args!("tag {:?}", tag.name));
+                let wrong = |error: Error| {
+                    needs.agenda.log(Level::Warn, format!("no range of the tag {:?}: {error}", tag.name));
+                    error.context(format_args!("tag {:?}", tag.name))
+                };
                 guard.offer(fetched.segment, mark).map_err(wrong)?;
             }
             Ok(fetched)

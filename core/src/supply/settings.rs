@@ -11,6 +11,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+use core::time::Duration;
 
 /// The step if neither the user nor the source sets one: a common value in Leaf's tables.
 const STEP: i64 = 1_000;
@@ -18,6 +19,9 @@ const STEP: i64 = 1_000;
 const TAGS_OF_LEAF: usize = 64;
 /// The number of ids to fetch in advance for a tag whose source returns them one by one.
 const PREWARMED: i64 = 16;
+
+/// How long a close waits for the disk.
+const CLOSE_WAITS: Duration = Duration::from_secs(2);
 
 /// A tag of one [`super::Supply`]. None is used again for another tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,8 +105,12 @@ pub enum MarkStore {
     Files,
     /// In the memory of the process, which outlives the supply.
     Memory,
-    /// In the supply itself: for a server, whose store gives no range twice.
-    Held,
+    /// In the supply itself: for a server, whose store gives no range twice. The store bounds its connections itself, and
+    /// is asked whether it is down or not: no tag waits for another one.
+    Held {
+        /// How long a close gives the unused ids back to the store; `None` if they become a gap.
+        gives_back: Option<Duration>,
+    },
 }
 
 impl Dialect {
@@ -119,22 +127,21 @@ impl Dialect {
 impl SupplySettings {
     /// The first step of a tag; 0 leaves it to the source.
     pub(super) fn first_step(&self) -> i64 {
-        let has_step = !matches!(self.source, Source::Callback { .. }) || self.marks == MarkStore::Held;
+        let has_step = !matches!(self.source, Source::Callback { .. }) || self.is_held();
         self.step.unwrap_or(if has_step { 0 } else { STEP })
     }
 
     /// The smallest request to a source that has not returned its step.
     pub(super) fn source_step(&self) -> i64 {
         // The store of a server has a step of its own for each tag, and a batch may need more.
-        if self.marks == MarkStore::Held { i64::MAX } else { STEP }
+        if self.is_held() { i64::MAX } else { STEP }
     }
 
     /// How many fetches run beside each other. A callback that hangs keeps no other tag waiting for long.
     pub(super) fn limit(&self) -> CallLimit {
         let limit = |few, many, slow_ms, all| CallLimit { few, many, slow_ms, all };
         match &self.source {
-            // The store of a server bounds its connections itself.
-            _ if self.marks == MarkStore::Held => limit(usize::MAX, usize::MAX, 1_000, usize::MAX),
+            _ if self.is_held() => limit(usize::MAX, usize::MAX, 1_000, usize::MAX),
             Source::Callback { is_deferred: false } => limit(4, 4, 100, 16),
             Source::Callback { is_deferred: true } => limit(4, 16, 1_000, 1_024),
             Source::File { .. } => limit(4, 4, 1_000, 16),
@@ -160,6 +167,19 @@ impl SupplySettings {
     /// The number of ids to fetch for a tag before its first use, if the source returns them one by one.
     pub(super) fn prewarmed(&self) -> i64 {
         self.source.leaf().map_or(0, |_| PREWARMED.min(self.step.unwrap_or(STEP)))
+    }
+
+    /// Whether the supply holds its marks itself.
+    pub(super) const fn is_held(&self) -> bool {
+        matches!(self.marks, MarkStore::Held { .. })
+    }
+
+    /// How long a close stores the unused ids, or gives them back; `None` if it does neither.
+    pub(super) fn closes_within(&self) -> Option<Duration> {
+        match self.marks {
+            MarkStore::Held { gives_back } => gives_back,
+            MarkStore::Files | MarkStore::Memory => self.keeps_for().map(|_| CLOSE_WAITS),
+        }
     }
 
     /// The start of the machine, if unused ids are stored.

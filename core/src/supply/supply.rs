@@ -22,15 +22,14 @@
 //! | `Marks` | the mark above them is durable | `Rests`: only now are their ids issued |
 //!
 //! A forgotten tag goes from `Rests` as soon as no ticket of it is left. Segments go to the callers that wait, and then
-//! to the buffer. Closed, all ends of calls are without effect but those of the writes that store unused ids.
+//! to the buffer. Closed, all ends of calls are without effect but those that store unused ids or give them back.
 
 use super::caller_errors::error_of;
 use super::close::Closing;
 use super::fetch_texts::closed;
 use super::fetches::Fetches;
-use super::mark_read::MarkKey;
 use super::prewarming::Prewarming;
-use super::settings::{MarkStore, SupplySettings, TagId};
+use super::settings::{SupplySettings, TagId};
 use super::supply_call::{Call, CallEnd, Notice, SupplyEnd};
 use super::supply_stats::{SupplyStats, TagStats};
 use super::tag_supply::TagSupply;
@@ -105,11 +104,13 @@ impl Supply {
         timeout: Duration,
         clocks: Clocks,
     ) -> Ticket {
-        let is_held = self.fetches.needs.settings.marks == MarkStore::Held;
+        let needs = &mut self.fetches.needs;
         let allowed = "a range from a supply that holds its marks";
-        let refused = (!is_held).then(|| Error::invalid("take_range", "called", allowed));
-        let ticket = self.fetches.needs.wait_for_range(tag, timeout, refused, clocks.boot);
-        self.fetches.ranges.push(ticket, step, after);
+        let refused = (!needs.settings.is_held()).then(|| Error::invalid("take_range", "called", allowed));
+        let ticket = needs.wait_for_range(tag, timeout, refused, clocks.boot);
+        if needs.callers.waiting(ticket).is_some() {
+            self.fetches.ranges.push(ticket, step, after);
+        }
         ticket
     }
 
@@ -166,8 +167,8 @@ impl Supply {
         self.fetches.leave_if_unused(tag);
     }
 
-    /// Ends all callers with `closed`, and all buffers. Unused ids are stored, if they are kept. [`Notice::Closed`] comes
-    /// once, within 2 s. A second close has no effect.
+    /// Ends all callers with `closed`, and all buffers. Unused ids are stored, if they are kept, or given back to a store
+    /// that takes them. [`Notice::Closed`] comes once, within 2 s, or the time of the store. A second close has no effect.
     pub fn close(&mut self, clocks: Clocks) {
         if self.closing.is_some() {
             return;
@@ -176,12 +177,11 @@ impl Supply {
         self.fetches.close(clocks.boot);
         let needs = &mut self.fetches.needs;
         listing.into_iter().for_each(|call| needs.agenda.tell(Notice::Abandon(call)));
-        let keeps = needs.settings.keeps_for().is_some();
+        let within = needs.settings.closes_within();
         let rest = needs.tags.values_mut().map(|tag| (Arc::clone(&tag.name), tag.seal()));
-        let rest = rest.filter(|(_, rest)| keeps && !rest.is_empty());
-        let source = &self.fetches.source_name;
-        let rest = rest.map(|(tag, rest)| (MarkKey { source: Arc::clone(source), tag }, rest)).collect();
-        self.closing = Some(Closing::new(rest, &mut needs.agenda, clocks.boot));
+        let rest = rest.filter(|(_, rest)| within.is_some() && !rest.is_empty()).collect();
+        let by = clocks.boot.saturating_add(within.unwrap_or_default());
+        self.closing = Some(Closing::new(rest, by, &mut needs.agenda));
     }
 
     /// The next call to carry out; `None` until something changes, or the time of [`Supply::next_time`] has come. Whoever
@@ -190,7 +190,7 @@ impl Supply {
         self.poll(clocks.boot);
         let needs = &mut self.fetches.needs;
         if let Some(closing) = &mut self.closing {
-            return closing.next_call(&needs.settings, &mut needs.agenda);
+            return closing.next_call(&needs.settings, &self.fetches.source_name, &mut needs.agenda);
         }
         let list = self.prewarming.next_call(&self.fetches.source_name, needs);
         list.or_else(|| self.fetches.next_call(clocks.boot))
@@ -207,11 +207,13 @@ impl Supply {
     /// A call has ended. A second end, and one after [`Notice::Abandon`], have no effect: ids of it are a gap.
     pub fn done(&mut self, call: CallId, end: impl Into<CallEnd>, clocks: Clocks) {
         let (end, agenda): (CallEnd, _) = (end.into(), &mut self.fetches.needs.agenda);
+        if !end.is_of(call) {
+            return;
+        }
         match (&mut self.closing, end.0) {
-            (Some(closing), SupplyEnd::Updated(end)) if end.call == call => closing.done(call, end, agenda),
-            (Some(_), _) => {}
-            (None, SupplyEnd::Listed(end)) if end.call == call => self.prewarming.listed(call, end, agenda),
-            (None, end) => self.fetches.done(call, CallEnd(end), clocks.boot),
+            (Some(closing), end) => closing.done(call, end, agenda),
+            (None, SupplyEnd::Listed(end)) => self.prewarming.listed(call, end, agenda),
+            (None, end) => self.fetches.done(call, end, clocks.boot),
         }
         self.poll_prewarming(clocks.boot);
     }
@@ -258,7 +260,8 @@ impl Supply {
         if self.fetches.run_timers(now)
             && let Some(closing) = &mut self.closing
         {
-            closing.late(&mut self.fetches.needs.agenda);
+            let needs = &mut self.fetches.needs;
+            closing.late(&needs.settings, &mut needs.agenda);
         }
         self.poll_prewarming(now);
     }
@@ -274,7 +277,7 @@ impl Supply {
         let tags: Vec<&TagSupply> = needs.tags.values().map(|tag| &**tag).collect();
         let ended = |tag| needs.tags.get(&tag).map_or(0, |tag| tag.fetch.ended());
         let callers: Vec<_> = needs.callers.states().map(|each| each.deciding(ended(each.tag))).collect();
-        let fetches = (self.fetches.deciding(), &needs.breaker, needs.is_closed);
+        let fetches = (self.fetches.deciding(), &needs.breaker, &needs.held, needs.is_closed);
         (tags, callers, fetches, &self.prewarming, &self.closing)
     }
 }

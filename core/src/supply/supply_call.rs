@@ -6,7 +6,7 @@ use super::mark_update::{MarkUpdate, MarkUpdated};
 use super::tickets::Ticket;
 use crate::call::{CallId, Level};
 use crate::http::{HttpCall, HttpEnd};
-use crate::{Code, Error, Fetched, Result};
+use crate::{Code, Error, Fetched, Result, Segment};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -27,9 +27,12 @@ pub enum Call {
     Fetch(FetchCall),
     /// Send a request to a server.
     Http(Box<HttpCall>),
+    /// Give ids back to the store that gave them.
+    GiveBack(GiveBack),
 }
 
-/// A request to the user's code.
+/// A request to the user's code, or to the store of a server. It may take as long as it likes, and it is made once: while
+/// it hangs its tag gets no ids, and other tags soon have its place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FetchCall {
     /// The tag whose ids are requested.
@@ -40,8 +43,24 @@ pub struct FetchCall {
     /// Every id below was given before. A counter below it has lost data. Where the supply holds the marks, it is 0, or
     /// what the caller of a range asked for: the supply refuses what was given before by itself.
     pub after: i64,
+    /// The caller of [`super::Supply::take_range`] for whom it is made.
+    pub ticket: Option<Ticket>,
     pub(super) call: CallId,
 }
+
+/// Unused ids of a closed supply that holds its marks. None of them was issued, and none will be.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct GiveBack {
+    /// Their tag.
+    pub tag: Arc<str>,
+    /// The ids: the end of the last range, unless the store gave another one since.
+    pub ids: Segment,
+    pub(super) call: CallId,
+}
+
+/// How a call that gives ids back ended. Only a [`GiveBack`] makes one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct GivenBack(CallId, Result<()>);
 
 /// How a call to the user's code ended. Only a [`FetchCall`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -64,6 +83,7 @@ pub(super) enum SupplyEnd {
     /// What the source gave; `None` for an unknown tag.
     Fetched(CallId, Result<Option<Fetched>>),
     Http(Box<HttpEnd>),
+    GivenBack(CallId, Result<()>),
 }
 
 /// What the host is told.
@@ -75,7 +95,7 @@ pub enum Notice {
     Abandon(CallId),
     /// A line for the log.
     Log(Level, String),
-    /// The supply is closed, and needs nothing more. Errors: `state_io` if unused ids are not stored.
+    /// The supply is closed, and needs nothing more. Errors: why unused ids are not stored, or not given back.
     Closed(Result<()>),
 }
 
@@ -108,6 +128,13 @@ impl FetchCall {
     }
 }
 
+impl GiveBack {
+    /// The store took them, or has given others since. Errors: what came in between; then they are a gap.
+    pub fn end(self, given: Result<()>) -> GivenBack {
+        GivenBack(self.call, given)
+    }
+}
+
 impl CallEnd {
     /// Whether it is the end of this call.
     pub(super) fn is_of(&self, call: CallId) -> bool {
@@ -116,7 +143,7 @@ impl CallEnd {
             SupplyEnd::MarkRead(end) => end.call == call,
             SupplyEnd::Updated(end) => end.call == call,
             SupplyEnd::Counted(end) => end.call == call,
-            SupplyEnd::Fetched(of, _) => *of == call,
+            SupplyEnd::Fetched(of, _) | SupplyEnd::GivenBack(of, _) => *of == call,
             SupplyEnd::Http(end) => end.call == Some(call.0),
         }
     }
@@ -149,6 +176,12 @@ impl From<CounterUpdated> for CallEnd {
 impl From<FetchCallEnd> for CallEnd {
     fn from(end: FetchCallEnd) -> CallEnd {
         CallEnd(SupplyEnd::Fetched(end.call, end.answer))
+    }
+}
+
+impl From<GivenBack> for CallEnd {
+    fn from(end: GivenBack) -> CallEnd {
+        CallEnd(SupplyEnd::GivenBack(end.0, end.1))
     }
 }
 

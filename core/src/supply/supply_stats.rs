@@ -7,6 +7,7 @@ use crate::{DurationCounts, Error, Segment, Stock};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 /// The current state of a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct TagStats {
     pub current: Option<Segment>,
     /// The segment after it.
     pub next: Option<Segment>,
+    /// Where those of them that are in the buffer began there: callers that waited got the ids before.
+    pub starts: Vec<i64>,
     /// The number of ids in memory.
     pub left: u64,
     /// The step of the last fetch, or of the first fetch to come; 0 leaves it to the source.
@@ -39,6 +42,8 @@ pub struct TagStats {
     pub wait_times: DurationCounts,
     /// How long the source took.
     pub fetch_times: DurationCounts,
+    /// How long it took the last time.
+    pub last_fetch: Option<Duration>,
     /// The number of calls that found no id in memory.
     pub waits: u64,
     /// The number of calls that wait now.
@@ -78,6 +83,7 @@ impl TagStats {
             stage: tag.stage(),
             current,
             next,
+            starts: tag.buffer.starts(&tag.filler),
             left: tag.left(),
             step: match stock {
                 Some(stock) => stock.target(tag.taken()) as i64,
@@ -91,6 +97,7 @@ impl TagStats {
             outcomes,
             wait_times: counts.map(|counts| counts.wait_times.counts()).unwrap_or_default(),
             fetch_times: counts.map(|counts| counts.fetch_times.counts()).unwrap_or_default(),
+            last_fetch: counts.and_then(|counts| counts.last_fetch),
             waits: tag.waits,
             waiting: tag.waiting(),
             last_error: tag.fetch.error().cloned(),

@@ -1,7 +1,7 @@
 //! One tag: its buffer, what waits for room in it, its fetches, and its callers.
 
 use super::agenda::QueuePlace;
-use super::settings::{MarkStore, SupplySettings};
+use super::settings::SupplySettings;
 use super::tag_counts::TagCounts;
 use super::tickets::{CallerLine, Ticket, Tickets};
 use super::work::{FetchStage, Work};
@@ -55,12 +55,11 @@ pub(super) struct TagSupply {
 }
 
 impl TagSupply {
-    /// `mark`: where the supply itself holds the marks, every id below was given before.
-    pub(super) fn new(name: Arc<str>, settings: &SupplySettings, mark: i64) -> TagSupply {
+    /// `guard`: where the supply itself holds the marks, what was given before it was forgotten.
+    pub(super) fn new(name: Arc<str>, settings: &SupplySettings, guard: Option<Box<Guard>>) -> TagSupply {
         let (buffer, filler) = DoubleBuffer::new();
         let step = AdaptiveStep::new(settings.first_step(), settings.adaptive);
-        let is_held = settings.marks == MarkStore::Held;
-        let guard = || Guard::resume(settings.order, mark, Vec::new(), HELD_SPANS);
+        let new = || Box::new(Guard::resume(settings.order, 0, Vec::new(), HELD_SPANS));
         TagSupply {
             name,
             buffer: Arc::new(buffer),
@@ -77,7 +76,7 @@ impl TagSupply {
             received: 0,
             tickets: 0,
             is_unused: false,
-            guard: is_held.then(|| Box::new(guard())),
+            guard: guard.or_else(|| settings.is_held().then(new)),
             failed_by: None,
             counts: None,
         }
@@ -241,13 +240,12 @@ impl Clone for TagSupply {
 impl TagSupply {
     /// What decides about what comes next: all but statistics and numbers.
     fn deciding(&self) -> impl Hash + Eq {
-        let work = self.work.as_ref().map(|work| work.deciding());
-        let line = self.line.as_ref().map(|line| (line.waiting(), line.need()));
+        let line = self.line.as_ref().map(|line| line.deciding());
         let urgency = self.place.map(|(urgency, _)| urgency);
         let flags = (self.has_looked, self.is_told, self.is_unused);
         (
             (self.buffer.state(&self.filler), self.fetch.uncounted(), self.pending.clone()),
-            (line, work, urgency, self.due, flags, self.guard.clone()),
+            (line, self.work.clone(), urgency, self.due, flags, self.guard.clone()),
         )
     }
 }

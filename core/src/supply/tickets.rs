@@ -17,6 +17,7 @@ use crate::{Error, Fetched, Run};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
+use core::hash::Hash;
 use core::time::Duration;
 
 /// The number of ids of one turn, if not many more are at hand.
@@ -31,7 +32,7 @@ pub struct Ticket(pub u64);
 /// What a caller wishes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wish {
-    /// The number of ids that it still needs, without those of `had`.
+    /// The number of ids that it still needs, without those of `had`. With 0 it waits until there are some.
     pub count: usize,
     /// The ids that it took from the buffer before. They are collected before the others, or put back.
     pub had: Vec<Run>,
@@ -185,7 +186,7 @@ impl Tickets {
 }
 
 /// The waiting calls of one tag.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct CallerLine {
     /// Calls for one id, and calls for more. Calls that have ended meanwhile are passed over.
     one: VecDeque<Ticket>,
@@ -213,7 +214,7 @@ impl CallerLine {
     pub(super) fn push(&mut self, ticket: Ticket, left: usize) {
         self.waiting += 1;
         self.need += left as u64;
-        if left == 1 { self.one.push_back(ticket) } else { self.many.push_back(ticket) }
+        if left <= 1 { self.one.push_back(ticket) } else { self.many.push_back(ticket) }
     }
 
     /// A call that waited has ended without its ids.
@@ -222,9 +223,7 @@ impl CallerLine {
         self.need -= left as u64;
         // Those that have gone are as many as those that wait, at most.
         if self.one.len() + self.many.len() > 2 * self.waiting + 16 {
-            let waits = |ticket: &Ticket| {
-                callers.get(*ticket).is_some_and(|caller| caller.outcome.is_none() && caller.left > 0)
-            };
+            let waits = |ticket: &Ticket| callers.get(*ticket).is_some_and(|caller| caller.outcome.is_none());
             self.one.retain(waits);
             self.many.retain(waits);
         }
@@ -238,6 +237,14 @@ impl CallerLine {
     /// The calls that wait.
     pub(super) fn tickets(&self) -> impl Iterator<Item = Ticket> + '_ {
         self.one.iter().chain(&self.many).copied()
+    }
+
+    /// The same without numbers: calls for one id are in the order of their tickets, and of the others the places are
+    /// told.
+    pub(super) fn deciding(&self) -> impl Hash + Eq + use<> {
+        let place = |ticket: &Ticket| self.many.iter().filter(|other| *other < ticket).count();
+        let places: Vec<usize> = self.many.iter().map(place).collect();
+        (self.one.len(), places, self.waiting, self.need, self.of_one, self.of_many)
     }
 
     /// Gives ids, of which `at_hand` are there, until no call waits or `take` has none. `got` is told who got some.
@@ -265,18 +272,22 @@ impl CallerLine {
                 true => TURN.max(at_hand / TURNS).saturating_sub(self.of_many).max(1),
                 false => 1,
             };
-            let Some(run) = take(caller.left.min(usize::try_from(turn).unwrap_or(usize::MAX))) else {
-                return;
+            let count = if caller.left == 0 {
+                0
+            } else {
+                let most = caller.left.min(usize::try_from(turn).unwrap_or(usize::MAX));
+                let Some(run) = take(most) else { return };
+                caller.receive(run, now);
+                run.count as u64
             };
-            caller.receive(run, now);
-            self.need -= run.count as u64;
+            self.need -= count;
             let has_all = caller.left == 0;
-            let turn_ends = has_all || run.count as u64 >= turn;
+            let turn_ends = has_all || count >= turn;
             if !is_many {
-                self.of_one += 1;
+                self.of_one += count;
                 self.one.pop_front();
             } else {
-                self.of_many += run.count as u64;
+                self.of_many += count;
                 if turn_ends {
                     (self.of_one, self.of_many) = (0, 0);
                     let front = self.many.pop_front().filter(|_| !has_all);
@@ -286,11 +297,5 @@ impl CallerLine {
             self.waiting -= usize::from(has_all);
             got(ticket);
         }
-    }
-}
-
-impl core::hash::Hash for CallerLine {
-    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
-        (self.one.len(), self.many.len(), self.waiting, self.need, self.of_one, self.of_many).hash(state);
     }
 }

@@ -1,6 +1,5 @@
 //! A running fetch of a tag: what it does now, and what it knows so far.
 
-use crate::call::CallId;
 use crate::http::Exchange;
 use crate::{FetchPlan, Segment};
 use alloc::boxed::Box;
@@ -40,8 +39,6 @@ impl FetchStage {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Work {
     pub(super) stage: FetchStage,
-    /// The call that is under way; `None` until the host takes it.
-    pub(super) call: Option<CallId>,
     pub(super) plan: FetchPlan,
     /// Whether it checks if a source that is down still is.
     pub(super) probes: bool,
@@ -61,7 +58,6 @@ impl Work {
     pub(super) fn new(stage: FetchStage, plan: FetchPlan, probes: bool, now: Duration) -> Work {
         Work {
             stage,
-            call: None,
             plan,
             probes,
             began: now,
@@ -71,10 +67,5 @@ impl Work {
             step: None,
             requests: 1,
         }
-    }
-
-    /// The same without its number, to compare two of them.
-    pub(super) fn deciding(&self) -> Work {
-        Work { call: self.call.map(|_| CallId(0)), ..self.clone() }
     }
 }

@@ -51,6 +51,7 @@ const ALWAYS: &[&str] = &[
     "put back",
     "restored",
     "ended twice",
+    "ended again",
     "a forgotten write",
 ];
 
@@ -85,6 +86,6 @@ fn a_supply_that_holds_its_marks() {
     plays(
         &scenario,
         40,
-        &["served", "a range", "forgotten", "closed", "cancelled", "put back", "ended twice"],
+        &["served", "a range", "forgotten", "closed", "given back", "cancelled", "put back", "ended again"],
     );
 }

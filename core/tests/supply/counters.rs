@@ -61,6 +61,12 @@ impl Counters {
         segment
     }
 
+    /// Takes ids back, if none were taken since from the counter that gave them.
+    pub(crate) fn take_back(&mut self, ids: Segment) -> bool {
+        let counter = self.by_name.values_mut().find(|counter| counter.next == ids.end());
+        counter.map(|counter| counter.next = ids.start()).is_some()
+    }
+
     /// The last answer, once more: of a proxy, or of a replica without the last commit.
     pub(crate) fn again(&self, name: &str) -> Option<Segment> {
         self.last.get(name).copied()

@@ -9,7 +9,7 @@ use leafid_core::format::file_steps::{FileFacts, FileStep};
 use leafid_core::http::{HttpCall, NoResponse};
 use leafid_core::supply::mark_read::{MarkList, MarkRead};
 use leafid_core::supply::mark_update::MarkUpdate;
-use leafid_core::supply::{Call, CallEnd, FetchCall};
+use leafid_core::supply::{Call, CallEnd, FetchCall, GiveBack};
 use leafid_core::{Code, Error, Fetched, Result};
 
 /// What becomes of a call in its next step.
@@ -30,6 +30,8 @@ pub(crate) enum Fate {
     Twice,
     /// Its end is reported for another call as well.
     Strays,
+    /// The host never reports the end of a request to a server.
+    Hangs,
 }
 
 /// The result of a step.
@@ -54,13 +56,14 @@ impl World {
         if self.random.below(100) >= self.scenario.faults {
             return Fate::Well;
         }
-        match self.random.below(10) {
+        match self.random.below(11) {
             0 | 1 => Fate::FailsBefore,
             2 | 3 => Fate::FailsAfter,
             4 => Fate::Tears,
             5 => Fate::Forgets,
             6 => Fate::Twice,
             7 => Fate::Strays,
+            8 => Fate::Hangs,
             _ => Fate::Answers(self.random.pick(&FLAWS)),
         }
     }
@@ -69,11 +72,15 @@ impl World {
     pub(crate) fn carry_on(&mut self, who: usize, at: usize, fate: Fate) {
         let under_way = self.processes[who].calls.remove(at);
         let (id, is_abandoned) = (under_way.id, under_way.is_abandoned);
+        if fate == Fate::Hangs && matches!(under_way.call, Call::Http(_)) {
+            return self.saw("no end");
+        }
         let step = match under_way.call.clone() {
             Call::ListMarks(list) => Step::Ends(self.list(*list, fate)),
             Call::ReadMark(read) => Step::Ends(self.read_mark(who, read, fate)),
             Call::UpdateMark(update) => self.update_mark(who, under_way, *update, fate),
             Call::UpdateCounter(_) => unreachable!("no world has counters in files"),
+            Call::GiveBack(back) => Step::Ends(self.give_back(back, fate)),
             Call::Fetch(fetch) => Step::Ends(self.fetch(fetch, fate)),
             Call::Http(call) => self.http(who, under_way, *call, fate),
         };
@@ -87,6 +94,9 @@ impl World {
         }
         let clocks = self.clocks(who);
         self.processes[who].supply.done(id, end.clone(), clocks);
+        let ended = &mut self.processes[who].ended;
+        ended.push_front((id, end.clone()));
+        ended.truncate(4);
         if fate == Fate::Twice {
             self.processes[who].supply.done(id, end, clocks);
             self.saw("ended twice");
@@ -95,6 +105,16 @@ impl World {
             let other = self.processes[who].calls[at].id;
             self.processes[who].supply.done(other, end, clocks);
             self.saw("strayed");
+        }
+    }
+
+    /// An end that was reported is reported once more, when other calls of its tag may be under way.
+    pub(crate) fn ends_again(&mut self, who: usize) {
+        let (clocks, at) = (self.clocks(who), self.random.below(4) as usize);
+        let process = &mut self.processes[who];
+        if let Some((id, end)) = process.ended.get(at).cloned() {
+            process.supply.done(id, end, clocks);
+            self.saw("ended again");
         }
     }
 
@@ -130,6 +150,15 @@ impl World {
                 fetch.end(answer).into()
             }
         }
+    }
+
+    /// The store takes ids back, unless it gave others since.
+    fn give_back(&mut self, back: GiveBack, fate: Fate) -> CallEnd {
+        let fails = matches!(fate, Fate::FailsBefore | Fate::FailsAfter);
+        if fate != Fate::FailsBefore && self.counters.take_back(back.ids) {
+            self.saw("given back");
+        }
+        back.end(if fails { Err(failed(Code::SegmentUnavailable)) } else { Ok(()) }).into()
     }
 
     /// What the user's code returns.

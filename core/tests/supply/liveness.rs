@@ -2,6 +2,7 @@
 //! one that forgets a timer waits for ever.
 
 use crate::host::Fate;
+use crate::process::Half;
 use crate::world::{SOON, World};
 use leafid_core::supply::Ticket;
 use std::time::Duration;
@@ -37,7 +38,8 @@ impl World {
 
     fn gets_an_id(&mut self, who: usize, tag: &str, until: Duration) {
         loop {
-            let half = self.ask(who, tag, 1);
+            // It waits for as long as it takes: no other caller comes in between.
+            let half = Half { timeout: SOON, ..self.ask(who, tag, 1) };
             let Some(ticket) = self.go_on(who, half) else { return };
             let before = self.judge.ids;
             let has_ended = |world: &World, who: usize| !world.processes[who].waits.contains_key(&ticket);

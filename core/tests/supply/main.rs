@@ -12,6 +12,7 @@ mod disk;
 mod fairness;
 mod host;
 mod judge;
+mod limits;
 mod liveness;
 mod process;
 mod scenario;

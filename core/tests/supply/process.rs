@@ -5,11 +5,12 @@ use crate::judge::Begun;
 use crate::scenario::Scenario;
 use crate::servers::asked_for;
 use leafid_core::call::CallId;
-use leafid_core::supply::{Call, Notice, Supply, SupplySettings, TagId, Ticket};
+use leafid_core::supply::{Call, CallEnd, Notice, Supply, SupplySettings, TagId, Ticket};
 use leafid_core::wire::{Request, Response};
 use leafid_core::{DoubleBuffer, Run};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A call that is under way.
 #[derive(Clone, Debug)]
@@ -50,6 +51,8 @@ pub(crate) struct Half {
     pub(crate) begun: Begun,
     pub(crate) runs: Vec<Run>,
     pub(crate) count: usize,
+    /// How long it will wait.
+    pub(crate) timeout: Duration,
 }
 
 /// So many calls may be under way at a time.
@@ -70,6 +73,8 @@ pub(crate) struct Process {
     pub(crate) ranges: BTreeMap<Ticket, String>,
     /// The last ids that a caller got, and may put back.
     pub(crate) had: Vec<(String, Vec<Run>)>,
+    /// The last ends of calls, the latest first.
+    pub(crate) ended: VecDeque<(CallId, CallEnd)>,
     /// How its tickets ended.
     pub(crate) gone: Vec<(Ticket, &'static str)>,
     /// How far its wall clock is from the world's.
@@ -100,6 +105,7 @@ impl Process {
             read: BTreeMap::new(),
             ranges: BTreeMap::new(),
             had: Vec::new(),
+            ended: VecDeque::new(),
             gone: Vec::new(),
             skew_ms: 0,
             is_closing: false,
@@ -180,6 +186,7 @@ fn tag_of(call: &Call) -> String {
         Call::ReadMark(read) => read.key().tag.to_string(),
         Call::UpdateMark(update) => update.key().tag.to_string(),
         Call::Fetch(fetch) => fetch.tag.to_string(),
+        Call::GiveBack(back) => back.tag.to_string(),
         Call::Http(call) => asked_for(&call.clone().request(0)),
     }
 }

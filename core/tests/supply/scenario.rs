@@ -35,13 +35,20 @@ pub(crate) struct Scenario {
     pub(crate) faults: u64,
 }
 
-pub(crate) const TAGS: &[&str] = &["order", "user", "item"];
+/// How long a close gives ids back.
+const STOPS: Duration = Duration::from_secs(5);
+
+/// All tags of the worlds; most use the first three.
+pub(crate) const TAGS: [&str; 24] = [
+    "order", "user", "item", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s",
+    "t", "u", "v", "w", "x",
+];
 
 impl Scenario {
     pub(crate) fn of(kind: Kind) -> Scenario {
         Scenario {
             kind,
-            tags: TAGS,
+            tags: &TAGS[..3],
             step: 6,
             adaptive: false,
             keeps_unused: false,
@@ -88,7 +95,10 @@ impl Scenario {
             step: has_step.then_some(self.step),
             adaptive: self.adaptive,
             prefetch: 10,
-            marks: if self.holds_marks { MarkStore::Held } else { MarkStore::Files },
+            marks: match self.holds_marks {
+                true => MarkStore::Held { gives_back: Some(STOPS) },
+                false => MarkStore::Files,
+            },
             advice: FileAdvice::StateDir,
             keep_unused: self.keeps_unused,
             machine_start: Some(MachineStart { machine: "this one".into(), boot: "this start".into() }),

@@ -92,7 +92,7 @@ impl World {
     pub(crate) fn ask(&mut self, who: usize, tag: &str, count: usize) -> Half {
         let process = &self.processes[who];
         let begun = self.judge.begins(process.number, tag);
-        Half { tag: tag.to_owned(), begun, runs: Vec::new(), count }
+        Half { tag: tag.to_owned(), begun, runs: Vec::new(), count, timeout: TIMEOUT }
     }
 
     /// A caller goes on: it takes what the buffer has, and waits for the rest. Returns its ticket, if it waits.
@@ -119,8 +119,8 @@ impl World {
                 // What it had is a gap.
                 Err(Empty::Sealed) => return None,
                 Err(Empty::UsedUp) => {
-                    let Half { tag, begun, count, runs } = half;
-                    let wish = Wish { count: left, had: runs, timeout: TIMEOUT, blocks_at_most: None };
+                    let Half { tag, begun, count, runs, timeout } = half;
+                    let wish = Wish { count: left, had: runs, timeout, blocks_at_most: None };
                     let ticket = process.supply.wait(id, wish, clocks);
                     let waits = Waits { tag, begun, count, is_woken: false };
                     assert!(process.waits.insert(ticket, waits).is_none(), "{ticket:?} was given twice");
@@ -188,6 +188,7 @@ impl World {
         let who = self.random.below(self.processes.len() as u64) as usize;
         match self.random.below(100) {
             0..=24 => _ = self.pull(who),
+            25 if self.scenario.faults > 0 => self.ends_again(who),
             25..=49 => self.calls_go_on(who),
             50..=59 => self.listen(who),
             60..=74 => self.callers_go_on(who),
@@ -198,6 +199,8 @@ impl World {
             96 => self.counters_change(),
             97 if self.one_in(2) => self.forget(who),
             97 if self.one_in(2) => self.close(who),
+            // The next server of its store.
+            98 if self.scenario.holds_marks && self.processes[who].closed == 1 => self.kill(who),
             98 if self.scenario.holds_marks => self.take_range(who),
             98 if self.one_in(4) => {
                 self.saw("killed");

@@ -18,7 +18,7 @@ fn names(host: &Host) -> Vec<String> {
 }
 
 fn held() -> Host {
-    Host::new(SupplySettings { marks: MarkStore::Held, step: None, ..settings() })
+    Host::new(SupplySettings { marks: MarkStore::Held { gives_back: None }, step: None, ..settings() })
 }
 
 #[test]

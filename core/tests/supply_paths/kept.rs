@@ -1,6 +1,8 @@
 //! Unused ids: stored by a close, for a bounded time, and issued after the next start.
 
 use super::{Host, settings};
+use leafid_core::call::{FileAction, IoFailure, SharedFailure};
+use leafid_core::format::file_steps::{FileFacts, FileStep};
 use leafid_core::format::unused::MachineStart;
 use leafid_core::supply::{Call, MarkStore, Notice, SupplySettings};
 use leafid_core::{Code, Error, Run};
@@ -130,4 +132,23 @@ fn who_found_the_buffer_empty_before_it_was_filled_gets_what_comes_first() {
     assert_eq!((got[0], buffer.take().unwrap().0), (2, 3));
     let ticket = next.wait(tag, 7);
     assert_eq!(next.collect(ticket), Ok(vec![4, 6, 7, 8, 9, 10, 100]));
+}
+
+#[test]
+fn ids_whose_removal_from_the_file_failed_are_not_issued() {
+    let mut before = host(&["order"]);
+    before.supply.close(before.clocks());
+    before.drive();
+    let mut host = Host { files: before.files, next: before.next, ..Host::new(settings_that_keep()) };
+    let (tag, _) = host.tag("order");
+    let ticket = host.wait(tag, 1);
+    let (id, Call::UpdateMark(mut update)) = host.supply.next_call(host.clocks()).unwrap() else { panic!() };
+    let bytes = host.files.iter().flatten().next().unwrap().1;
+    let facts = FileFacts { id: (1, 2), changed_ms: host.clocks().wall_ms, now_ms: host.clocks().wall_ms };
+    assert!(matches!(update.step(bytes, facts, "m"), FileStep::Write { .. }));
+    let failure = SharedFailure::Io(FileAction::Write, IoFailure::other("as the test says"));
+    host.supply.done(id, update.failed("m", &failure), host.clocks());
+    host.drive();
+    assert_eq!(host.collect(ticket), Ok(vec![11]), "the file may give those below to another process");
+    assert_eq!(host.asked.len(), 1);
 }

@@ -10,6 +10,7 @@ mod measures;
 mod memory;
 mod paths;
 mod served;
+mod server;
 mod stores;
 mod table;
 
@@ -38,6 +39,7 @@ pub(crate) struct Host {
     /// The number of ids that it gives at most.
     pub(crate) most: i64,
     pub(crate) asked: Vec<(String, i64, i64)>,
+    pub(crate) given_back: Vec<(String, Segment)>,
     pub(crate) notices: Vec<Notice>,
 }
 
@@ -68,6 +70,7 @@ impl Host {
             errors: Vec::new(),
             most: i64::MAX,
             asked: Vec::new(),
+            given_back: Vec::new(),
             notices: Vec::new(),
         }
     }
@@ -129,6 +132,10 @@ impl Host {
                 self.asked.push((fetch.tag.to_string(), fetch.step, fetch.after));
                 let answer = self.answer(fetch.step);
                 fetch.end(answer).into()
+            }
+            Call::GiveBack(back) => {
+                self.given_back.push((back.tag.to_string(), back.ids));
+                back.end(Ok(())).into()
             }
             Call::ListMarks(_) | Call::UpdateCounter(_) | Call::Http(_) => {
                 panic!("{call:?} is of another source")

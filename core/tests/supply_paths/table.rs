@@ -84,7 +84,7 @@ fn each_way_of_a_fetch_is_in_the_table() {
         // Any error.
         known.insert(format!("{state:?} Rests"));
     }
-    let held = SupplySettings { marks: MarkStore::Held, ..settings() };
+    let held = SupplySettings { marks: MarkStore::Held { gives_back: None }, ..settings() };
     let kept = super::kept::settings_that_keep();
     let went: BTreeSet<String> = [settings(), held, kept].into_iter().flat_map(ways).collect();
     let unknown: Vec<&String> = went.difference(&known).collect();
