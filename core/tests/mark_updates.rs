@@ -111,7 +111,8 @@ fn the_mark_of_another_tag_or_source_and_a_damaged_file_are_refused_and_left_alo
     for other in
         [MarkKey { tag: "invoice".into(), ..key() }, MarkKey { source: "range:http://b".into(), ..key() }]
     {
-        let read = MarkRead::new(ID, other.clone(), FileAdvice::StateDir).end(file.bytes.as_deref(), PATH);
+        let read =
+            MarkRead::new(ID, other.clone(), Some(FileAdvice::StateDir)).end(file.bytes.as_deref(), PATH);
         let error = read.into_result().unwrap_err();
         assert_eq!(error.code(), Code::StateCorrupt);
         assert!(
@@ -123,7 +124,7 @@ fn the_mark_of_another_tag_or_source_and_a_damaged_file_are_refused_and_left_alo
             MarkUpdate::accept(
                 ID,
                 other.clone(),
-                FileAdvice::StateDir,
+                Some(FileAdvice::StateDir),
                 IdOrder::Ranges,
                 0,
                 vec![segment(1_000, 1_001)],
@@ -137,7 +138,7 @@ fn the_mark_of_another_tag_or_source_and_a_damaged_file_are_refused_and_left_alo
     }
     file.damage(0);
     file.damage(1);
-    let read = MarkRead::new(ID, key(), FileAdvice::StateDir).end(file.bytes.as_deref(), PATH);
+    let read = MarkRead::new(ID, key(), Some(FileAdvice::StateDir)).end(file.bytes.as_deref(), PATH);
     assert_eq!(read.into_result().unwrap_err().code(), Code::StateCorrupt);
     assert_eq!(file.segments(accept(0, 1_000, 1_001)).unwrap_err().code(), Code::StateCorrupt);
     assert_eq!(file.segments(take()).unwrap_err().code(), Code::StateCorrupt);
@@ -172,9 +173,9 @@ fn of_ids_in_no_order_the_process_remembers_more() {
 #[test]
 fn without_a_store_the_process_remembers() {
     let mut memory = MemoryMark::new(IdOrder::Ascending);
-    let read = || MarkRead::in_memory(ID, key());
+    let read = || MarkRead::new(ID, key(), None);
     let accept = |after, start, end| {
-        MarkUpdate::accept_in_memory(ID, key(), IdOrder::Ascending, after, vec![segment(start, end)])
+        MarkUpdate::accept(ID, key(), None, IdOrder::Ascending, after, vec![segment(start, end)])
     };
     assert_eq!(read().end_in_memory(None).into_result(), Ok(0));
     accept(0, 1, 1_001).end_in_memory(&mut memory).into_segments().unwrap();
@@ -193,7 +194,7 @@ fn without_a_store_the_process_remembers() {
 
 fn accept_of_key(key: &MarkKey) -> MarkUpdate {
     let segments = vec![segment(1, 2)];
-    MarkUpdate::accept(ID, key.clone(), FileAdvice::StateDir, IdOrder::Ascending, 0, segments)
+    MarkUpdate::accept(ID, key.clone(), Some(FileAdvice::StateDir), IdOrder::Ascending, 0, segments)
 }
 
 #[test]
@@ -262,7 +263,7 @@ fn each_failure_of_a_shared_file_says_what_to_do() {
     ] {
         assert_eq!(of(failure), text);
     }
-    let refused = MarkRead::new(ID, key(), FileAdvice::StateDir).failed(PATH, &SharedFailure::Locked);
+    let refused = MarkRead::new(ID, key(), Some(FileAdvice::StateDir)).failed(PATH, &SharedFailure::Locked);
     assert_eq!(refused.into_result().unwrap_err().code(), Code::SegmentUnavailable);
     let error = Error::new(Code::Closed, "x");
     assert_eq!(take().refused(error.clone()).into_segments(), Err(error));
@@ -278,12 +279,12 @@ fn marks_of_an_earlier_version_are_read_and_go_on() {
         let key = MarkKey { source: "callback".into(), tag: "order".into() };
         let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/vectors/earlier_files/state"));
         let bytes = std::fs::read(path.join(folder).join(key.file_name())).unwrap();
-        let read = MarkRead::new(ID, key.clone(), FileAdvice::StateDir).end(Some(&bytes), PATH);
+        let read = MarkRead::new(ID, key.clone(), Some(FileAdvice::StateDir)).end(Some(&bytes), PATH);
         assert_eq!(read.into_result(), Ok(mark));
         let mut file = MarkFile { bytes: Some(bytes), ..MarkFile::new() };
         let update = |(start, end)| {
             let segments = vec![segment(start, end)];
-            MarkUpdate::accept(ID, key.clone(), FileAdvice::StateDir, order, 0, segments)
+            MarkUpdate::accept(ID, key.clone(), Some(FileAdvice::StateDir), order, 0, segments)
         };
         assert_eq!(file.segments(update(refused)).unwrap_err().code(), Code::SegmentRegressed);
         let start = MachineStart {

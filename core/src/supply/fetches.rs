@@ -175,11 +175,11 @@ impl Fetches {
                 let start = settings.keeps_for()?.clone();
                 Call::UpdateMark(Box::new(MarkUpdate::take_unused(call, key(), advice, start)))
             }
-            FetchStage::ReadsMark => Call::ReadMark(MarkRead::of(call, key(), in_file)),
+            FetchStage::ReadsMark => Call::ReadMark(MarkRead::new(call, key(), in_file)),
             FetchStage::Marks => {
                 let segments = take(&mut work.segments);
                 let order = settings.order;
-                let update = MarkUpdate::accept_in(call, key(), in_file, order, after, segments);
+                let update = MarkUpdate::accept(call, key(), in_file, order, after, segments);
                 Call::UpdateMark(Box::new(update))
             }
             FetchStage::Asks => match (&mut self.singles, &mut self.servers) {

@@ -66,17 +66,8 @@ impl MarkFound {
 }
 
 impl MarkRead {
-    /// A reading of this mark in its file.
-    pub fn new(call: CallId, key: MarkKey, advice: FileAdvice) -> MarkRead {
-        MarkRead::of(call, key, Some(advice))
-    }
-
-    /// A reading of this mark in memory.
-    pub fn in_memory(call: CallId, key: MarkKey) -> MarkRead {
-        MarkRead::of(call, key, None)
-    }
-
-    pub(super) fn of(call: CallId, key: MarkKey, advice: Option<FileAdvice>) -> MarkRead {
+    /// A reading of this mark, in its file; without advice in memory.
+    pub fn new(call: CallId, key: MarkKey, advice: Option<FileAdvice>) -> MarkRead {
         MarkRead { call, key, advice }
     }
 
@@ -190,7 +181,12 @@ impl MarkList {
 
     /// The names in the directory could not be read.
     pub fn failed(self, path: impl Display, failure: &IoFailure) -> MarksListed {
-        let result = Err(failure.of_file(FileAction::Read, path, self.advice));
-        MarksListed { call: self.call, result }
+        let error = failure.of_file(FileAction::Read, path, self.advice);
+        self.refused(error)
+    }
+
+    /// Another error came before.
+    pub fn refused(self, error: Error) -> MarksListed {
+        MarksListed { call: self.call, result: Err(error) }
     }
 }

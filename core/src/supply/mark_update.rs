@@ -112,30 +112,9 @@ impl MarkUpdate {
         MarkUpdate { call, key, advice, change, state: UpdateState::AskStep, notes: Vec::new() }
     }
 
-    /// Stores segments that the source returned for `after` in a file. No id of them may be used before the end.
+    /// Stores segments that the source returned for `after`. No id of them may be used before the end. Without advice
+    /// they are stored in memory alone: [`MarkUpdate::end_in_memory`] ends that.
     pub fn accept(
-        call: CallId,
-        key: MarkKey,
-        advice: FileAdvice,
-        order: IdOrder,
-        after: i64,
-        segments: Vec<Segment>,
-    ) -> MarkUpdate {
-        MarkUpdate::accept_in(call, key, Some(advice), order, after, segments)
-    }
-
-    /// As [`MarkUpdate::accept`], in memory alone, for a source without a store: [`MarkUpdate::end_in_memory`] ends it.
-    pub fn accept_in_memory(
-        call: CallId,
-        key: MarkKey,
-        order: IdOrder,
-        after: i64,
-        segments: Vec<Segment>,
-    ) -> MarkUpdate {
-        MarkUpdate::accept_in(call, key, None, order, after, segments)
-    }
-
-    pub(super) fn accept_in(
         call: CallId,
         key: MarkKey,
         advice: Option<FileAdvice>,

@@ -5,7 +5,7 @@ use super::mark_read::{MarkFound, MarkList, MarkRead, MarksListed};
 use super::mark_update::{MarkUpdate, MarkUpdated};
 use super::tickets::Ticket;
 use crate::call::{CallId, Level};
-use crate::http::{HttpCall, HttpEnd};
+use crate::http::{HttpCall, HttpEnd, NoResponse};
 use crate::{Code, Error, Fetched, Result, Segment};
 use alloc::boxed::Box;
 use alloc::format;
@@ -97,6 +97,21 @@ pub enum Notice {
     Log(Level, String),
     /// The supply is closed, and needs nothing more. Errors: why unused ids are not stored, or not given back.
     Closed(Result<()>),
+}
+
+impl Call {
+    /// The host cannot carry it out, for this reason: nothing was asked, and nothing was written.
+    pub fn refused(self, error: Error) -> CallEnd {
+        match self {
+            Call::ListMarks(list) => list.refused(error).into(),
+            Call::ReadMark(read) => read.refused(error).into(),
+            Call::UpdateMark(update) => update.refused(error).into(),
+            Call::UpdateCounter(update) => update.refused(error).into(),
+            Call::Fetch(fetch) => fetch.end(Err(error)).into(),
+            Call::Http(call) => call.failed(NoResponse::Other(error.message()), false).into(),
+            Call::GiveBack(back) => back.end(Err(error)).into(),
+        }
+    }
 }
 
 impl FetchCall {

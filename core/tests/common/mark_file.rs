@@ -25,7 +25,7 @@ pub(crate) fn start() -> MachineStart {
 }
 
 pub(crate) fn accept_of(order: IdOrder, after: i64, segments: &[Segment]) -> MarkUpdate {
-    MarkUpdate::accept(ID, key(), FileAdvice::StateDir, order, after, segments.to_vec())
+    MarkUpdate::accept(ID, key(), Some(FileAdvice::StateDir), order, after, segments.to_vec())
 }
 
 pub(crate) fn accept(after: i64, start: i64, end: i64) -> MarkUpdate {
@@ -93,7 +93,7 @@ impl MarkFile {
     }
 
     pub(crate) fn mark(&self) -> i64 {
-        let read = MarkRead::new(ID, key(), FileAdvice::StateDir);
+        let read = MarkRead::new(ID, key(), Some(FileAdvice::StateDir));
         read.end(self.bytes.as_deref(), PATH).into_result().unwrap()
     }
 
