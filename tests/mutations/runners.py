@@ -51,8 +51,9 @@ def missing(test, said):
 
 
 def in_main(file):
-    """Whether it is one of the files of core/tests, which are modules of one program."""
-    return re.fullmatch(r"core/tests/\w+\.rs", file) is not None
+    """Whether it is one of the files of core/tests, or of a folder without a main.rs: modules of one program."""
+    folder = re.fullmatch(r"core/tests/(?:(\w+)/)?\w+\.rs", file)
+    return folder is not None and not (folder[1] and (named.ROOT / f"core/tests/{folder[1]}/main.rs").exists())
 
 
 def crate_of(test):
