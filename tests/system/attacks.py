@@ -65,8 +65,8 @@ for _kind in ("fork", "_fork"):
         with ThreadPoolExecutor(25) as pool:
             results = list(pool.map(one, range(150)))
         forks = sum(numbers["forks"] for numbers in results)
-        bad = [numbers["complaints"] for numbers in results if numbers["bad_ends"] or numbers["duplicates"]]
-        assert not bad, f"{len(bad)} of {forks}: " + "\n".join(bad[:3])
+        bad = [numbers for numbers in results if numbers["bad_ends"] or numbers["duplicates"]]
+        assert not bad, f"{len(bad)} of {forks}: {bad[:3]}"
         assert forks >= 75, f"only {forks} forks"
         return f"{forks} forks"
 

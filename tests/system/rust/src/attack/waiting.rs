@@ -55,12 +55,14 @@ pub fn run(options: &Options) -> Result<(), String> {
         DELAY_US.store(delay, Relaxed);
         ARMED.store(true, Relaxed);
         arm(delay);
+        // Before the call: see the ledger.
+        let Some(at) = ledger.reserve(1) else { break };
         let called = Instant::now();
         let answer = flake.next();
         if FORKED.load(Relaxed) {
             child(flake, &ledger, answer, called.elapsed(), delay);
         }
-        ledger.push(answer.map_err(|error| format!("in the parent: {error}"))?);
+        ledger.write(at, answer.map_err(|error| format!("in the parent: {error}"))?);
         std::thread::sleep(Duration::from_micros(2 * delay));
         ARMED.store(false, Relaxed);
         if FORKED.load(Relaxed) {
