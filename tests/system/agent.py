@@ -371,7 +371,7 @@ def obey(words):
                 signal.pause()
             return pid
         case ["exec"]:
-            return subprocess.Popen(["sleep", "60"]).pid
+            return subprocess.Popen(["sleep", "3600"]).pid
     command, *rest = words
     source, rest = source_of(rest)
     numbers = [*map(int, rest)]

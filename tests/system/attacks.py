@@ -6,7 +6,7 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import HERE, assert_distinct, assert_none, place, test
+from harness import ENDLESS, HERE, assert_distinct, assert_none, place, test
 from subjects import PYTHON, Refused, Serve, Stream, attack, ended_well, environment
 from tricks import faketime, namespace, offset
 
@@ -16,11 +16,11 @@ for _kind in ("fork", "_fork", "clone"):
         @test(f"a signal handler that forks by {_kind} every millisecond during {_method}")
         def _(kind=_kind, method=_method):
             where = place()
-            words = [*where.options(worker="0-63"), f"kind={kind}", f"method={method}", "forks=150"]
+            words = [*where.options(worker="0-63", **ENDLESS), f"kind={kind}", f"method={method}", "forks=150"]
             numbers = attack("signal-forks", words)
-            assert_none(numbers, "duplicates", "left_alive")
+            assert_none(numbers, "duplicates", "bad_ends")
             # Past the C library a child may be born with malloc's lock taken by a thread that it does not have.
-            assert numbers["bad_ends"] <= (0 if kind == "fork" else 1), numbers
+            assert numbers["left_alive"] <= (0 if kind == "fork" else 1), numbers
             assert numbers["forks"] == 150, numbers
             return f"{numbers['ids']} ids of {numbers['processes']} processes"
 
@@ -30,17 +30,17 @@ for _kind in ("fork", "_fork", "clone"):
     @test(f"a signal handler that forks by {_kind} in the middle of long batches")
     def _(kind=_kind):
         where = place()
-        words = [*where.options(worker="0-63"), f"kind={kind}", "method=fill", "batch=8000", "forks=100"]
+        words = [*where.options(worker="0-63", **ENDLESS), f"kind={kind}", "method=fill", "batch=8000", "forks=100"]
         numbers = attack("signal-forks", words)
-        assert_none(numbers, "duplicates", "left_alive")
-        assert numbers["bad_ends"] <= (0 if kind == "fork" else 1), numbers
+        assert_none(numbers, "duplicates", "bad_ends")
+        assert numbers["left_alive"] <= (0 if kind == "fork" else 1), numbers
         return f"{numbers['ids']} ids of {numbers['processes']} processes"
 
 
 @test("a signal handler that forks every millisecond beside two threads that issue")
 def _():
     where = place()
-    words = [*where.options(worker="0-63"), "kind=fork", "method=next", "forks=150", "threads=3"]
+    words = [*where.options(worker="0-63", **ENDLESS), "kind=fork", "method=next", "forks=150", "threads=3"]
     numbers = attack("signal-forks", words)
     assert_none(numbers, "duplicates", "left_alive", "bad_ends")
     return f"{numbers['ids']} ids of {numbers['processes']} processes"
@@ -49,7 +49,7 @@ def _():
 @test("a Python signal handler that forks and asks for ids during next and take")
 def _():
     where = place()
-    return ended_well([PYTHON, HERE / "handler_subject.py", where.dir, where.name], 50).stdout.strip()
+    return ended_well([PYTHON, HERE / "handler_subject.py", where.dir, where.name]).stdout.strip()
 
 
 for _kind in ("fork", "_fork"):
@@ -60,14 +60,14 @@ for _kind in ("fork", "_fork"):
 
         def one(turn):
             words = [f"dir={where.dir / str(turn)}", f"name={where.name}-{turn}", f"kind={kind}", "generators=1"]
-            return attack("wait-forks", [*words, f"delay_us={5 + 13 * turn}"])
+            return attack("wait-forks", [*words, f"delay_us={5 + 13 * turn}", f"timeout_ms={ENDLESS['timeout_ms']}"])
 
         with ThreadPoolExecutor(25) as pool:
             results = list(pool.map(one, range(150)))
         forks = sum(numbers["forks"] for numbers in results)
         bad = [numbers for numbers in results if numbers["bad_ends"] or numbers["duplicates"]]
         assert not bad, f"{len(bad)} of {forks}: {bad[:3]}"
-        assert forks >= 75, f"only {forks} forks"
+        assert forks == len(results), f"only {forks} forks"
         return f"{forks} forks"
 
 
@@ -76,23 +76,17 @@ for _forkers in (1, 2):
     @test(f"fork storm of {_forkers} threads, while others open, close and issue")
     def _(forkers=_forkers):
         where = place()
-        words = [f"dir={where.dir}", f"name={where.name}", "forks=300", f"forkers={forkers}"]
-        numbers = attack("fork-storm", words)
+        numbers = attack("fork-storm", [*where.options(**ENDLESS), "forks=300", f"forkers={forkers}"])
         assert_none(numbers, "duplicates", "errors", "bad_ends")
-        assert numbers["opens"] > 20, numbers
-        for action in ("open_us", "next_us", "close_us", "fork_us"):
-            assert numbers[action] < 2_000_000, f"{action}: {numbers}"
-        opening, forking = numbers["open_us"] // 1000, numbers["fork_us"] // 1000
-        return f"{numbers['opens']} opens, slowest {opening} ms; slowest fork {forking} ms"
+        return f"{numbers['opens']} opens"
 
 
 for _ids, _worker in (("one fixed id", 5), ("a range", "0-1")):
 
     @test(f"open, issue, close in 4 threads without pause, {_ids}")
     def _(worker=_worker):
-        numbers = attack("close-race", [*place().options(worker=worker), "millis=3000"])
+        numbers = attack("close-race", [*place().options(worker=worker, **ENDLESS), "millis=3000"])
         assert_none(numbers, "duplicates", "errors")
-        assert numbers["rounds"] > 50, numbers
         assert worker != 5 or numbers["threads"] == 1, numbers
         return f"{numbers['rounds']} rounds"
 
@@ -101,11 +95,10 @@ for _processes, _ids, _worker in ((3, "one fixed id", 5), (4, "3 ids of a range"
 
     @test(f"open, issue, close in {_processes} processes without pause, killed at random: {_ids}")
     def _(processes=_processes, worker=_worker):
-        words = ["millis=6000", f"processes={processes}", "threads=2", "kill=1", f"seed={random.randrange(1 << 31)}"]
-        numbers = attack("close-race", [*place().options(worker=worker), *words])
-        assert_none(numbers, "duplicates", "errors", "bad_ends")
-        assert worker != 5 or numbers["kills"] > 50, numbers
-        return f"{numbers['ids']} ids, {numbers['kills']} kills"
+        words = ["kills=400", f"processes={processes}", "threads=2", f"seed={random.randrange(1 << 31)}"]
+        numbers = attack("close-race", [*place().options(worker=worker, **ENDLESS), *words])
+        assert_none(numbers, "duplicates", "bad_ends")
+        return f"{numbers['ids']} ids"
 
 
 @test("two network namespaces on one directory: the file's lock alone keeps them apart")
@@ -155,10 +148,8 @@ def _():
         first = subject.ids("a")[0]
         assert first > last, f"round {turn}: {first} after {last}"
         answer = subject.do("close-under", "a", 20)
-        close_us, took_us, largest = answer.split(" | ")[0].split()
-        _, closed, told = answer.split(" | ")
+        largest, closed, told = answer.split(" | ")
         assert closed == "closed" and told.startswith("closed:"), answer
-        assert int(close_us) < 1_000_000 and int(took_us) < 1_500_000, answer
         last = int(largest)
         assert last > first, answer
 
@@ -258,11 +249,9 @@ def _():
         error = subject.refused("open", "b", *where.options(worker=worker))
         assert error.code in ("state_io", "state_corrupt"), f"{worker}: {error}"
         assert f"worker-{worker}.state" in str(error), f"{worker}: {error}"
-        assert subject.micros < 1_000_000, f"{worker}: {subject.micros} us"
     assert where.file(0).read_bytes() == before
     assert subject.do("open", "b", *where.options(worker="7-20")) == "10", "the range does not pass over damaged ids"
     try:
         subject.do("open", "c", *where.options(worker="1-20"))
     except Refused as error:
         assert error.code == "state_io", error
-    assert subject.micros < 1_000_000, f"a range with a FIFO in it took {subject.micros} us"

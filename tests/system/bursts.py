@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness import HERE, Skip, assert_none, place, test
+from harness import ENDLESS, HERE, Skip, assert_none, place, test
 from servers import FakeServer
 from subjects import PYTHON, Tags, attack, ended_well, words
 
@@ -15,7 +15,7 @@ BURST = {"delay_ms": 5, "threads": 8, "takes": 5000, "step": 10, "adaptive": "no
 
 
 def python_burst(where, **more):
-    done = ended_well([PYTHON, HERE / "agent.py", "burst", *words(where, **more)], 100)
+    done = ended_well([PYTHON, HERE / "agent.py", "burst", *words(where, **more)])
     return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", done.stdout)} | {"complaints": done.stderr}
 
 
@@ -49,8 +49,8 @@ for _language in ("c", "node"):
 @test("forks while four threads take ids from a server: children fetch their own, no id twice")
 def _():
     source, where = FakeServer(), place()
-    options = words(where, servers=source.url, step=100, adaptive="no", threads=4, takes=400_000)
-    numbers = attack("burst", [*options, "forks=60", "child_takes=150", "timeout_ms=5000"])
+    options = words(where, servers=source.url, step=100, adaptive="no", threads=4, takes=400_000, **ENDLESS)
+    numbers = attack("burst", [*options, "forks=60", "child_takes=150"])
     assert_none(numbers, "errors", "duplicates", "bad_children")
     assert numbers["processes"] == 61, numbers
     assert source.report()["nonces_repeated"] == 0, "a child sent its parent's nonce"
@@ -60,8 +60,9 @@ def _():
 @test("forks while four threads take ids from a file: directory: children fetch their own, no id twice")
 def _():
     where = place()
-    options = words(where, servers=f"file:{where.dir}/counters", create="yes", tags="order:1:50", adaptive="no")
-    options += ["threads=4", "takes=400000", "forks=60", "child_takes=150", "timeout_ms=5000"]
+    counters = {"servers": f"file:{where.dir}/counters", "create": "yes", "tags": "order:1:50"}
+    options = words(where, **counters, adaptive="no", **ENDLESS)
+    options += ["threads=4", "takes=400000", "forks=60", "child_takes=150"]
     numbers = attack("burst", options)
     assert_none(numbers, "errors", "duplicates", "bad_children")
     assert numbers["processes"] == 61, numbers
@@ -81,16 +82,13 @@ def _():
 def _():
     source = FakeServer()
     source.fault({"hang": True})
-    subject = Tags().open("a", *words(place(), servers=source.url, timeout_ms=60_000, request_timeout_ms=30_000))
+    # A close that waits for an answer would hang.
+    subject = Tags().open("a", *words(place(), servers=source.url, request_timeout_ms=3_600_000, **ENDLESS))
     subject.do("crowd", "a", "shop-", 50, 20)
     time.sleep(0.3)
-    begun = time.monotonic()
     subject.do("close", "a")
-    ids, _, errors, _, error = subject.do("crowd-done", 5_000).split(" ", 4)
-    took = time.monotonic() - begun
+    ids, _, errors, _, error = subject.do("crowd-done", 600_000).split(" ", 4)
     assert (ids, errors) == ("0", "1000") and error.startswith("closed"), f"{ids} ids, {errors} errors: {error}"
-    assert took < 2.5, f"the close took {took:.1f} s"
-    return f"{took * 1000:.0f} ms"
 
 
 @contextlib.contextmanager
@@ -122,7 +120,6 @@ for _source in ("a callback", "a server", "a file: directory"):
                 attack("footprint", making)
             numbers = attack("footprint", words(where, **options, count=tags))
         assert numbers["tags"] == tags and 0 < numbers["each_bytes"] <= 1024, numbers
-        assert numbers["close_ms"] < 2_000, numbers
         assert_none(numbers, "threads_left", "descriptors_left")
         return f"{numbers['tags']} tags, {numbers['each_bytes']} bytes each, made in {numbers['took_ms']} ms"
 
@@ -132,7 +129,7 @@ for _method in ("next", "take"):
     @test(f"a signal handler that forks every millisecond during {_method} of a tag: no id twice")
     def _(method=_method):
         source, where = FakeServer(), place()
-        options = words(where, servers=source.url, step=2_000, adaptive="no", method=method)
+        options = words(where, servers=source.url, step=2_000, adaptive="no", method=method, **ENDLESS)
         numbers = attack("signal-forks", [*options, "kind=fork", "forks=60"])
         assert_none(numbers, "duplicates", "left_alive", "bad_ends")
         assert numbers["forks"] == 60 and numbers["processes"] == 61, numbers
@@ -144,7 +141,7 @@ for _kind in ("_fork", "clone"):
     @test(f"children made by {_kind} in a signal handler: no id of their parent, and an error that says why")
     def _(kind=_kind):
         source, where = FakeServer(), place()
-        options = words(where, servers=source.url, step=2_000, adaptive="no", timeout_ms=1_000)
+        options = words(where, servers=source.url, step=2_000, adaptive="no", **ENDLESS)
         numbers = attack("signal-forks", [*options, f"kind={kind}", "method=next", "forks=12"])
         assert_none(numbers, "duplicates", "left_alive")
         # Each was refused, by the call that was interrupted or by the next one; none crashed or hung.

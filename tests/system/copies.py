@@ -8,4 +8,4 @@ from subjects import PYTHON, ended_well
 def _():
     where = place()
     command = [PYTHON, "-W", "error", HERE / "copies_subject.py", BUILD / "c/lib/libleafid.so", where.dir, where.name]
-    return ended_well(command, 50).stdout.strip()
+    return ended_well(command).stdout.strip()

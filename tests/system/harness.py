@@ -23,6 +23,8 @@ MEMORY = None
 
 # Options of a generator whose patience is not what is tested: a disk that others use may be slow.
 PATIENT = {"timeout_ms": 20_000}
+# Of one that must wait for nothing that never comes: it would hang, and so fail on a machine of any speed.
+ENDLESS = {"timeout_ms": 3_600_000}
 
 
 class Skip(Exception):

@@ -166,7 +166,7 @@ static leafid_status with_source(source of, int count, char **words, const char 
 static leafid_status idle_child(int is_other, char *answer, size_t room) {
     pid_t pid = fork();
     if (pid == 0 && is_other) {
-        execlp("sleep", "sleep", "60", NULL);
+        execlp("sleep", "sleep", "3600", NULL);
         _exit(127);
     }
     while (pid == 0) pause();

@@ -56,17 +56,20 @@ pub enum End {
     Exit(i32),
     /// By this signal.
     Signal(i32),
-    /// Not within the bound: it was killed.
+    /// It hung, and was killed.
     Hung,
 }
 
-/// Waits for a child at most this long, then kills it.
-pub fn wait(pid: i32, bound: Duration) -> End {
+/// A child that has not ended by then hangs, on any machine under any load.
+pub const HANGS: Duration = Duration::from_secs(300);
+
+/// Waits for a child, and kills one that hangs.
+pub fn wait(pid: i32) -> End {
     let begun = Instant::now();
     let mut status = 0;
     loop {
         match unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } {
-            0 if begun.elapsed() > bound => unsafe {
+            0 if begun.elapsed() > HANGS => unsafe {
                 libc::kill(pid, libc::SIGKILL);
                 libc::waitpid(pid, &raw mut status, 0);
                 return End::Hung;

@@ -84,7 +84,7 @@ fn child_issues(tag: &Tag, ledger: &Ledger, takes: u64, kind: Kind) -> bool {
             let failed = issue(tag, ledger, takes, &AtomicBool::new(false), &AtomicU64::new(0));
             unsafe { libc::_exit(failed.min(100) as i32) }
         }
-        pid => wait(pid, Duration::from_secs(10)) == End::Exit(0),
+        pid => wait(pid) == End::Exit(0),
     }
 }
 
@@ -103,5 +103,5 @@ fn idle_children(count: u64, idle_ms: u64, kind: Kind) -> usize {
         })
         .collect();
     std::thread::sleep(Duration::from_millis(idle_ms / 2));
-    pids.into_iter().filter(|&pid| wait(pid, Duration::from_secs(20)) != End::Exit(0)).count()
+    pids.into_iter().filter(|&pid| wait(pid) != End::Exit(0)).count()
 }

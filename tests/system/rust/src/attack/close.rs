@@ -8,53 +8,53 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Arguments: those of a generator, `threads`, `processes`, `millis`, `kill` (processes are killed and begun anew).
+/// Rounds that must have been done, however slow the machine is.
+const ROUNDS: u64 = 51;
+
+/// Arguments: those of a generator, `threads`; `millis` of this process, or `kills` of one of `processes`, which is begun
+/// anew, from `seed` on.
 pub fn run(options: &Options) -> Result<(), String> {
     let ledger = Ledger::new(32 << 20);
-    let processes = options.number("processes", 1);
-    let end = Instant::now() + Duration::from_millis(options.number("millis", 3_000));
-    let kill = options.number("kill", 0) != 0;
-    let (mut bad, mut kills) = (0, 0);
-    if processes == 1 && !kill {
-        let line = work(options, &ledger, end, false)?;
+    let (kills, processes) = (options.number("kills", 0), options.number("processes", 1));
+    if kills == 0 {
+        let line = work(options, &ledger, Duration::from_millis(options.number("millis", 3_000)), false)?;
         println!("{line} {}", ledger.judge().line());
         return Ok(());
     }
     let begin = || match process::fork(Kind::Fork) {
-        0 => match work(options, &ledger, end, true) {
-            Ok(_) => unsafe { libc::_exit(0) },
-            Err(message) => {
+        0 => {
+            if let Err(message) = work(options, &ledger, process::HANGS, true) {
                 eprintln!("{message}");
-                unsafe { libc::_exit(4) }
             }
-        },
+            unsafe { libc::_exit(4) }
+        }
         pid => pid,
     };
-    let mut children: Vec<i32> = (0..processes).map(|_| begin()).collect();
-    let mut seed = options.number("seed", 1) | 1;
-    while kill && Instant::now() < end {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        std::thread::sleep(Duration::from_micros(500 + (seed >> 33) % 20_000));
-        let victim = children.remove((seed >> 20) as usize % children.len());
+    let mut bad = 0;
+    let mut kill = |victim| {
         unsafe { libc::kill(victim, libc::SIGKILL) };
-        process::wait(victim, Duration::from_secs(5));
-        kills += 1;
-        children.push(begin());
-    }
-    for pid in children {
-        let done = process::wait(pid, Duration::from_secs(30));
-        if done != End::Exit(0) {
+        let done = process::wait(victim);
+        if done != End::Signal(libc::SIGKILL) {
             eprintln!("child: {done:?}");
             bad += 1;
         }
+    };
+    let mut children: Vec<i32> = (0..processes).map(|_| begin()).collect();
+    let mut seed = options.number("seed", 1) | 1;
+    for _ in 0..kills {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        std::thread::sleep(Duration::from_micros(500 + (seed >> 33) % 20_000));
+        kill(children.remove((seed >> 20) as usize % children.len()));
+        children.push(begin());
     }
-    println!("errors=0 bad_ends={bad} kills={kills} {}", ledger.judge().line());
+    children.into_iter().for_each(kill);
+    println!("bad_ends={bad} {}", ledger.judge().line());
     Ok(())
 }
 
 /// Opens, issues and closes in threads; an error that is none of those expected ends it.
-fn work(options: &Options, ledger: &Ledger, end: Instant, contended: bool) -> Result<String, String> {
-    let errors = Mutex::new(Vec::<String>::new());
+fn work(options: &Options, ledger: &Ledger, time: Duration, contended: bool) -> Result<String, String> {
+    let (begun, errors) = (Instant::now(), Mutex::new(Vec::<String>::new()));
     let (rounds, refused, slowest) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {
         for thread in 0..options.number("threads", 4) {
@@ -66,8 +66,8 @@ fn work(options: &Options, ledger: &Ledger, end: Instant, contended: bool) -> Re
                         errors.push(format!("{what}: {error}"));
                     }
                 };
-                while Instant::now() < end {
-                    let begun = Instant::now();
+                while begun.elapsed() < time || rounds.load(Relaxed) < ROUNDS {
+                    let called = Instant::now();
                     let flake = match options.open_raw() {
                         Ok(flake) => flake,
                         Err(error) if contended && error.code() == Code::WorkerInUse => {
@@ -77,7 +77,7 @@ fn work(options: &Options, ledger: &Ledger, end: Instant, contended: bool) -> Re
                         }
                         Err(error) => return note("open", error),
                     };
-                    slowest.fetch_max(begun.elapsed().as_micros() as u64, Relaxed);
+                    slowest.fetch_max(called.elapsed().as_micros() as u64, Relaxed);
                     let other = (thread % 2 == 1).then(|| flake.clone());
                     for _ in 0..30 {
                         match flake.next() {

@@ -2,7 +2,7 @@
 
 use crate::options::Options;
 use crate::process::{self, End};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Arguments: those of a generator, `rounds`.
 pub fn run(options: &Options) -> Result<(), String> {
@@ -40,7 +40,7 @@ pub fn run(options: &Options) -> Result<(), String> {
             }
             pid => {
                 unsafe { libc::close(pipe[1]) };
-                let end = process::wait(pid, Duration::from_secs(10));
+                let end = process::wait(pid);
                 if end != End::Exit(0) {
                     return Err(format!("round {}: the daemon's parent: {end:?}", ids.len()));
                 }

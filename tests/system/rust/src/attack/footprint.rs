@@ -2,7 +2,7 @@
 
 use crate::issuer::text;
 use crate::options::Options;
-use crate::process::{count, resident};
+use crate::process::{HANGS, count, resident};
 use crate::segments::builder;
 use std::time::{Duration, Instant};
 
@@ -27,19 +27,16 @@ pub fn run(options: &Options) -> Result<(), String> {
     let held = held?;
     let took = begun.elapsed();
     let each = resident().saturating_sub(before) / tags;
-    let begun = Instant::now();
     segments.close().map_err(text)?;
-    let closed = begun.elapsed();
     drop(held);
     drop(segments);
-    let end = Instant::now() + Duration::from_secs(1);
-    while (count("task") > threads || count("fd") > descriptors) && Instant::now() < end {
+    let closed = Instant::now();
+    while (count("task") > threads || count("fd") > descriptors) && closed.elapsed() < HANGS {
         std::thread::sleep(Duration::from_millis(10));
     }
     println!(
-        "tags={tags} each_bytes={each} took_ms={} close_ms={} threads_left={} descriptors_left={}",
+        "tags={tags} each_bytes={each} took_ms={} threads_left={} descriptors_left={}",
         took.as_millis(),
-        closed.as_millis(),
         count("task") - threads,
         count("fd") - descriptors
     );

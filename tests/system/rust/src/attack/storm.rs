@@ -7,32 +7,19 @@ use crate::process::{self, End, Kind};
 use leafid::Snowflake;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// The slowest of each action, microseconds.
-#[derive(Default)]
-struct Slowest {
-    open: AtomicU64,
-    next: AtomicU64,
-    close: AtomicU64,
-    fork: AtomicU64,
-}
+/// The openings that must have come to their end beside the forks.
+const OPENS: u64 = 20;
 
-fn timed<T>(slowest: &AtomicU64, action: impl FnOnce() -> T) -> T {
-    let begun = Instant::now();
-    let done = action();
-    slowest.fetch_max(begun.elapsed().as_micros() as u64, Relaxed);
-    done
-}
-
-/// Arguments: `name`, `dir`, `forks`, `forkers` (threads that fork), `kind`.
+/// Arguments: `name`, `dir`, `forks` at least, `forkers` (threads that fork), `kind`.
 pub fn run(options: &Options) -> Result<(), String> {
     let kind = Kind::parse(options.text("kind").unwrap_or("fork"));
     let forkers = options.number("forkers", 1);
     let each = options.number("forks", 200) / forkers;
     let ledger = Ledger::new(8 << 20);
     let shared = options.builder().worker("0-99").open().map_err(|error| error.to_string())?;
-    let (done, errors, slowest) = (AtomicBool::new(false), Mutex::new(Vec::new()), Slowest::default());
+    let (done, errors) = (AtomicBool::new(false), Mutex::new(Vec::new()));
     let (bad, opens) = (AtomicU64::new(0), AtomicU64::new(0));
     let note = |what: &str, error: &dyn std::fmt::Display| {
         if let Ok(mut errors) = errors.lock() {
@@ -42,18 +29,20 @@ pub fn run(options: &Options) -> Result<(), String> {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Relaxed) {
-                let opened = timed(&slowest.open, || options.builder().worker("100-199").open());
-                let flake = match opened {
+                let flake = match options.builder().worker("100-199").open() {
                     Ok(flake) => flake,
-                    Err(error) => return note("open", &error),
+                    Err(error) => {
+                        note("open", &error);
+                        return opens.store(OPENS, Relaxed);
+                    }
                 };
                 for _ in 0..20 {
-                    match timed(&slowest.next, || flake.next()) {
+                    match flake.next() {
                         Ok(id) => ledger.push(id),
                         Err(error) => note("next of the opener", &error),
                     }
                 }
-                if let Err(error) = timed(&slowest.close, || flake.close()) {
+                if let Err(error) = flake.close() {
                     note("close", &error);
                 }
                 opens.fetch_add(1, Relaxed);
@@ -61,7 +50,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         });
         scope.spawn(|| {
             while !done.load(Relaxed) {
-                match timed(&slowest.next, || shared.next()) {
+                match shared.next() {
                     Ok(id) => ledger.push(id),
                     Err(error) => note("next", &error),
                 }
@@ -72,8 +61,8 @@ pub fn run(options: &Options) -> Result<(), String> {
             .map(|_| {
                 scope.spawn(|| {
                     let mut children = Vec::new();
-                    for round in 0..each {
-                        match timed(&slowest.fork, || process::fork(kind)) {
+                    for round in (0..).take_while(|&round| round < each || opens.load(Relaxed) < OPENS) {
+                        match process::fork(kind) {
                             0 => child(options, &shared, &ledger, round, 0),
                             pid if pid > 0 => children.push(pid),
                             _ => note("fork", &std::io::Error::last_os_error()),
@@ -94,21 +83,17 @@ pub fn run(options: &Options) -> Result<(), String> {
         eprintln!("{error}");
     }
     println!(
-        "errors={} bad_ends={} opens={} open_us={} next_us={} close_us={} fork_us={} {}",
+        "errors={} bad_ends={} opens={} {}",
         errors.len(),
         bad.load(Relaxed),
         opens.load(Relaxed),
-        slowest.open.load(Relaxed),
-        slowest.next.load(Relaxed),
-        slowest.close.load(Relaxed),
-        slowest.fork.load(Relaxed),
         ledger.judge().line()
     );
     Ok(())
 }
 
 fn judge(pid: i32, bad: &AtomicU64, note: &dyn Fn(&str, &dyn std::fmt::Display)) {
-    let end = process::wait(pid, Duration::from_secs(20));
+    let end = process::wait(pid);
     if end != End::Exit(0) {
         bad.fetch_add(1, Relaxed);
         note("child", &format!("{end:?}"));
@@ -145,7 +130,7 @@ fn child(options: &Options, shared: &Snowflake, ledger: &Ledger, round: u64, dep
         match process::fork(Kind::Fork) {
             0 => child(options, shared, ledger, round + 1, depth + 1),
             pid => {
-                if process::wait(pid, Duration::from_secs(15)) != End::Exit(0) {
+                if process::wait(pid) != End::Exit(0) {
                     unsafe { libc::_exit(8) };
                 }
             }
