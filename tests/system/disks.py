@@ -100,7 +100,7 @@ def _():
     # What is durable is issued: to within a few milliseconds of its end.
     assert -100_000 < (ended - until) * 1000 < machine.bound(300_000), f"ids until {ended}, durable to {until}, {machine}"
     where.write("disk", "ok")
-    wait_for(lambda: subject.stats("a")["until"] > until, 3, "a renewal after the disk recovered")
+    wait_for(lambda: subject.stats("a")["until"] > until, "a renewal after the disk recovered")
     with Machine(where.dir) as machine:
         _, slowest, _, _ = subject.run("a", 2_000)
     assert slowest < machine.bound(600_000), f"slowest {slowest} us, {machine}"

@@ -49,7 +49,7 @@ def end(language, how):
         if how == "end atexit":
             last = int(subject.answer())
     if how not in STAYS:
-        subject.process.wait(timeout=10)
+        subject.process.wait()
     until = record(where.file(2))["until_ms"]
     again = Serve().open("a", *where.options(worker=2))
     fresh = again.ids("a")[0]

@@ -360,7 +360,7 @@ def judged(run):
     run.befall()
     living = [pod.lessee for pod in run.pods.values()]
     for lessee in living:
-        lessee.await_ids(15)
+        lessee.await_ids()
     for lessee in run.world.lessees:
         lessee.close()
     found, repeated = run.world.found()
@@ -391,7 +391,7 @@ def _():
     for host in (3, 4):
         world.begin(host, f"leased-{host}", "c", name="leased", timeout_ms=12_000, request_timeout_ms=10_000)
     for lessee in world.lessees:
-        lessee.await_ids(20)
+        lessee.await_ids()
     time.sleep(1)
     world.kill_all()
     twice = {}

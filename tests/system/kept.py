@@ -109,7 +109,7 @@ def _():
         streams = [Stream("rust", options) for _ in range(random.choice((1, 1, 2)))]
         if closes:
             for stream in streams:
-                stream.process.wait(timeout=20)
+                stream.process.wait()
         else:
             time.sleep(random.choice((0, random.uniform(0.001, 0.012))))
         for stream in streams:

@@ -35,7 +35,7 @@ def mixed_up(lessee):
 
 
 def await_refused(lessee, field="instance"):
-    wait_for(lambda: mixed_up(lessee), 10, f"{lessee.name} to refuse an answer")
+    wait_for(lambda: mixed_up(lessee), f"{lessee.name} to refuse an answer")
     for text in mixed_up(lessee):
         assert all(part in text for part in (*MIXED_UP, f"the {field} of another request")), text
     assert not lessee.is_in(), f"{lessee.name} came in with {mixed_up(lessee)}"
@@ -47,9 +47,9 @@ def _():
     # Longer than the slowest needs to start: all of them come together.
     pool.server.fault({"collapse": 2_500}, tag="claim", times=8)
     lessees = [pool.start(language, timeout_ms=6_000, request_timeout_ms=5_000) for language in [*LANGUAGES, *LANGUAGES]]
-    wait_for(lambda: sum(map(bool, map(mixed_up, lessees))) >= 4, 20, "most of 8 to refuse the answer to another")
+    wait_for(lambda: sum(map(bool, map(mixed_up, lessees))) >= 4, "most of 8 to refuse the answer to another")
     for lessee in lessees:
-        lessee.await_in(15)
+        lessee.await_in()
         lessee.await_ids()
         assert lessee.codes() <= {"source_invalid"}, lessee.notes("error", "refused")
     assert len({worker for lessee in lessees for worker in lessee.workers()}) == 8
@@ -60,7 +60,7 @@ def _():
 def _():
     pool = MixedUp(size=6)
     first = pool.start("rust")
-    first.await_ids(15)
+    first.await_ids()
     pool.server.fault({"duplicate": "first"}, tag="claim")
     lessees = [pool.start(language) for language in LANGUAGES]
     for lessee in lessees:
@@ -69,16 +69,16 @@ def _():
     assert pool.server.report()["tags"].get("release", {}).get("total", 0) == 0, "another's lease was given back"
     pool.server.clear()
     for lessee in lessees:
-        lessee.await_ids(10)
+        lessee.await_ids()
     # None of them is renewed: each is used to its end, and no further, and another one is claimed.
     spans = {lessee: pool.span_in_use(lessee) for lessee in (first, *lessees)}
     pool.server.fault({"duplicate": "first"}, tag="renew")
     for lessee, span in spans.items():
-        wait_for(lambda: pool.span_in_use(lessee) != span, 8, f"another lease of {lessee.name}")
+        wait_for(lambda: pool.span_in_use(lessee) != span, f"another lease of {lessee.name}")
         assert lessee.codes() <= {"source_invalid", "worker_lost"}, lessee.codes()
     pool.server.clear()
     for lessee in (first, *lessees):
-        lessee.await_ids(10)
+        lessee.await_ids()
     return f"{pool.end()} ids"
 
 
@@ -90,15 +90,15 @@ def _():
     waits = {"timeout_ms": 7_000, "request_timeout_ms": 6_000}
     pair = [pool.start(language, **waits) for language in ("c", "node")]
     for lessee in pair:
-        wait_for(lambda: mixed_up(lessee), 15, f"{lessee.name} to refuse the answer to the other")
+        wait_for(lambda: mixed_up(lessee), f"{lessee.name} to refuse the answer to the other")
     lessees = [*pair, *(pool.start(language) for language in ("rust", "python"))]
     for lessee in lessees:
-        lessee.await_ids(15)
+        lessee.await_ids()
     pool.server.fault({"swap": True}, tag="renew", times=8)
     time.sleep(3)
     pool.server.clear()
     for lessee in lessees:
-        lessee.await_ids(10)
+        lessee.await_ids()
         assert lessee.codes() <= {"source_invalid", "worker_lost"}, lessee.codes()
     return f"{pool.end()} ids"
 
@@ -157,9 +157,9 @@ def _():
         assert thief.stdout.readline() == "tries\n"
         for number, (language, host) in enumerate(turns):
             lessee = pool.start(language, host=host)
-            lessee.await_ids(15)
+            lessee.await_ids()
             file = directories[number] / f"worker-{lessee.workers()[0]}.lease"
-            wait_for(file.exists, 5, f"{lessee.name} to write its lease down")
+            wait_for(file.exists, f"{lessee.name} to write its lease down")
             assert file.stat().st_mode & 0o777 == 0o600, oct(file.stat().st_mode)
         taken = thief.communicate("\n", timeout=20)[0].split()[1:]
     finally:

@@ -32,14 +32,14 @@ def _():
     # A server that forty start to ask may be slow.
     given = {"env": environment(**proxies), "pause_us": 20_000, "request_timeout_ms": 6_000, "timeout_ms": 7_000}
     alive = [pool.start(language, **given) for language in kinds]
-    wait_for(lambda: sum(lessee.is_in() for lessee in alive) == 32, 45, "32 of 40 to come in")
+    wait_for(lambda: sum(lessee.is_in() for lessee in alive) == 32, "32 of 40 to come in")
     outer = [lessee for lessee in alive if not lessee.is_in()]
-    wait_for(lambda: all(map(in_use, outer)), 15, "the other 8 to be refused")
+    wait_for(lambda: all(map(in_use, outer)), "the other 8 to be refused")
     inner = [lessee for lessee in alive if lessee.is_in()]
     for nth, lessee in enumerate(inner[:: len(inner) // 8][:8]):
         lessee.kill() if nth % 4 == 0 else lessee.close()
     for lessee in outer:
-        wait_for(lessee.is_in, 12, f"{lessee.name}, which was refused, to come in")
+        wait_for(lessee.is_in, f"{lessee.name}, which was refused, to come in")
         lessee.await_ids()
     count = pool.end(1_000)
     notes = [text for lessee in alive for _, _, text in lessee.notes("error", "refused")]
@@ -57,7 +57,7 @@ def _():
     # A name has a pool of its own.
     sleepers = {language: pool.start(language, name=f"{pool.where.name}-{language}") for language in languages}
     for sleeper in sleepers.values():
-        sleeper.await_ids(15)
+        sleeper.await_ids()
     time.sleep(0.5)
     takers = {}
     for sleeper in sleepers.values():
@@ -73,7 +73,7 @@ def _():
         for sleeper in sleepers.values():
             os.kill(sleeper.pid, signal.SIGCONT)
     for language, sleeper in sleepers.items():
-        sleeper.await_ids(20, worker=1)
+        sleeper.await_ids(worker=1)
         takers[language].await_ids()
         assert sleeper.workers() == [0, 1] and takers[language].workers() == [0], f"{sleeper.name}: {sleeper.workers()}"
     return f"{pool.end()} ids"
@@ -84,13 +84,13 @@ def _():
     pool = Pool(size=1)
     lessees = [pool.start(language, name=f"{pool.where.name}-{language}") for language in LANGUAGES]
     for lessee in lessees:
-        lessee.await_ids(15)
+        lessee.await_ids()
     time.sleep(0.6)
     pool.server.hang()
     ends = {lessee: pool.held(lessee.given["name"])[0]["until_ms"] for lessee in lessees}
     for lessee in lessees:
-        lessee.await_error("worker_lost", 6)
-    wait_for(lambda: now_ms() > max(ends.values()) + 200, 4, "the end of the spans")
+        lessee.await_error("worker_lost")
+    wait_for(lambda: now_ms() > max(ends.values()) + 200, "the end of the spans")
     had = {lessee: len(lessee.ids()) for lessee in lessees}
     time.sleep(0.5)
     for lessee in lessees:
@@ -99,7 +99,7 @@ def _():
         assert last + EPOCH_MS < ends[lessee], f"{lessee.name} made an id for {last + EPOCH_MS}, the span ended at {ends[lessee]}"
     pool.server.go_on()
     for lessee in lessees:
-        lessee.await_ids(6)
+        lessee.await_ids()
         assert has_lost(lessee), f"{lessee.name}: {lessee.codes()}"
     return f"{pool.end()} ids"
 
@@ -118,7 +118,7 @@ def _():
         for nth, (language, seconds) in enumerate(clocks.items())
     }
     for lessee in lessees.values():
-        lessee.await_ids(15)
+        lessee.await_ids()
     time.sleep(1.5)
     leads = [(lessee.ids()[-1] >> 22) + EPOCH_MS - now_ms() for lessee in lessees.values()]
     apart = [abs(lead - 1000 * seconds) for lead, seconds in zip(leads, clocks.values())]
@@ -128,7 +128,7 @@ def _():
         lessee.await_error("worker_lost")
     pool.server.go_on()
     for lessee in lessees.values():
-        lessee.await_ids(10)
+        lessee.await_ids()
         assert has_lost(lessee), f"{lessee.name}: {lessee.codes()}"
     return f"{pool.end()} ids, ahead by {leads} ms"
 
@@ -140,23 +140,23 @@ def _():
     given = {"timeout_ms": 300}
     lessees = [pool.start(language, **given) for language in ("rust", "c", "python")]
     for lessee in lessees:
-        lessee.await_ids(15)
+        lessee.await_ids()
     pool.snapshot()
     # What the copy does not know: renewals, an id that went to another, and a new holder.
     lessees[0].close()
     other, late = pool.start("rust", **given), pool.start("node", **given)
     for lessee in (other, late):
-        lessee.await_ids(15)
+        lessee.await_ids()
     time.sleep(0.8)
     pool.rewind()
     alive = [*lessees[1:], other, late]
     for lessee in alive:
-        lessee.await_error("worker_lost", 60)
+        lessee.await_error("worker_lost")
     newcomer = pool.start("c")
-    wait_for(lambda: in_use(newcomer), 5, "the newcomer to be refused while the table may be old")
+    wait_for(lambda: in_use(newcomer), "the newcomer to be refused while the table may be old")
     pool.resize(5)
     for lessee in [*alive, newcomer]:
-        lessee.await_ids(10)
+        lessee.await_ids()
     return f"{pool.end()} ids"
 
 
@@ -171,7 +171,7 @@ def _():
     pool.rewind_unnoticed()
     again = [pool.start(language, host="one") for language in ("rust",)]
     for other in again:
-        other.await_ids(12)
+        other.await_ids()
         other.close()
     made = [other.ids() for other in (lessee, *again)]
     assert max(made[0]) < min(made[1]), "the record was not heeded: ids are repeated"
@@ -185,9 +185,9 @@ def _():
     given = {"request_timeout_ms": 3_000}
     lessees = [pool.start(language, name=f"{pool.where.name}-{language}", **given) for language in LANGUAGES]
     for lessee in lessees:
-        lessee.await_ids(15)
+        lessee.await_ids()
     # Once renewed, so that it is not the token of the claim.
-    wait_for(lambda: all(pool.held(lessee.given["name"])[0]["renewals"] for lessee in lessees), 5, "the first renewals")
+    wait_for(lambda: all(pool.held(lessee.given["name"])[0]["renewals"] for lessee in lessees), "the first renewals")
     # Whoever is stopped has another one to claim at once.
     pool.resize(2)
     known, refused = {}, 0
@@ -206,7 +206,7 @@ def _():
         refused += 1
         known[lessee] = lease["until_ms"]
     for lessee in lessees:
-        lessee.await_ids(8, worker=1)
+        lessee.await_ids(worker=1)
         last = max(an_id >> 22 for an_id in lessee.ids() if an_id >> 12 & 1023 == 0) + EPOCH_MS
         assert last < known[lessee], f"{lessee.name} made an id for {last} beyond its last own renewal, to {known[lessee]}"
         anew = pool.held(lessee.given["name"])[1]["begins_ms"]

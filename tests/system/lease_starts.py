@@ -15,7 +15,7 @@ def busy(pool):
     """Four processes that have ids, each with a name of its own."""
     lessees = [pool.start(language, name=f"{pool.where.name}-{language}", host=language) for language in LANGUAGES]
     for lessee in lessees:
-        lessee.await_ids(15)
+        lessee.await_ids()
     time.sleep(0.3)
     return lessees
 
@@ -27,7 +27,7 @@ def start_again(pool, lessee, **more):
 
 def refused_without(lessee):
     """It says that the server cannot be reached, and that nothing is held."""
-    wait_for(lambda: lessee.notes("refused"), 10, f"{lessee.name} to be refused")
+    wait_for(lambda: lessee.notes("refused"), f"{lessee.name} to be refused")
     assert lessee.codes("refused") == {"worker_lost"} and not lessee.is_in(), lessee.notes("refused", "in")
 
 
@@ -41,7 +41,7 @@ def _():
     ends = {lessee: pool.held(lessee.given["name"])[0]["until_ms"] for lessee in lessees}
     again = {lessee: start_again(pool, lessee) for lessee in lessees}
     for lessee, other in again.items():
-        other.await_ids(HELD_MS / 1000)
+        other.await_ids()
         assert now_ms() < ends[lessee], "it took too long to see anything"
     # A copy of the directory holds nothing, nor does another directory.
     for lessee in lessees:
@@ -49,15 +49,15 @@ def _():
         shutil.copytree(lessee.state, copy)
         refused_without(start_again(pool, lessee, host=copy.name))
     for lessee, other in again.items():
-        other.await_error("worker_lost", 12)
+        other.await_error("worker_lost")
         assert min(other.ids()) > max(lessee.ids()) and other.workers() == [0], f"{other.name}: {other.workers()}"
     for lessee, other in again.items():
         other.kill()
-    wait_for(lambda: now_ms() > max(ends.values()), 5, "the end of the spans")
+    wait_for(lambda: now_ms() > max(ends.values()), "the end of the spans")
     late = [start_again(pool, lessee) for lessee in lessees]
     for lessee in late:
         refused_without(lessee)
     pool.server.start()
     for lessee in late:
-        lessee.await_ids(10)
+        lessee.await_ids()
     return f"{pool.end()} ids"

@@ -169,9 +169,9 @@ def _():
     def inside():
         return [life for life in alive if life.is_in()]
 
-    wait_for(lambda: len(inside()) == 8, 10, "eight processes to come in")
+    wait_for(lambda: len(inside()) == 8, "eight processes to come in")
     outer = [life for life in alive if not life.is_in()]
-    wait_for(lambda: all(life.notes("refused") for life in outer), 20, "the other four to be refused")
+    wait_for(lambda: all(life.notes("refused") for life in outer), "the other four to be refused")
     end = time.monotonic() + 8
     while time.monotonic() < end:
         time.sleep(random.uniform(0.05, 0.25))
@@ -183,7 +183,7 @@ def _():
         random.choice((victim.kill, victim.kill, victim.close))()
         alive.append(table.start(lease_ms=1_500))
     for life in outer:
-        wait_for(life.is_in, 15, f"{life.name}, which was refused, to come in")
+        wait_for(life.is_in, f"{life.name}, which was refused, to come in")
     count = table.end()
     refusals = [line for life in table.lives for line in life.notes("refused")]
     # A claim that the disk kept waiting is for nothing, or too late.
@@ -213,7 +213,7 @@ def _():
                 taker.await_ids()
                 table.add(turn + 1)
                 break
-        wait_for(lambda: turn + 1 in sleeper.workers(), 8, f"worker id {turn + 1} to be used by the one continued")
+        wait_for(lambda: turn + 1 in sleeper.workers(), f"worker id {turn + 1} to be used by the one continued")
         assert taker.workers() == [turn], taker.workers()
     assert sleeper.workers() == [0, 1, 2, 3], sleeper.workers()
     assert len(sleeper.notes("claim")) >= 4
@@ -232,7 +232,7 @@ def _():
     assert 8_000 < ahead < 12_000, f"its ids are {ahead} ms ahead: the clock is not false"
     table.where.write("partition", "fail")
     # Its lease ends, and then a call waits for timeout_ms.
-    wait_for(lambda: "worker_lost" in codes(fast.notes("error")), 8, "worker_lost")
+    wait_for(lambda: "worker_lost" in codes(fast.notes("error")), "worker_lost")
     before = len(fast.ids())
     # Whoever is at the table continues, closes and comes back meanwhile.
     true.await_ids()
@@ -243,7 +243,7 @@ def _():
     time.sleep(0.5)
     assert len(fast.ids()) == before, "ids were made without a lease"
     table.where.write("partition", "")
-    fast.await_ids(2)
+    fast.await_ids()
     assert codes(fast.notes("error")) == {"worker_lost"}, fast.notes("error")
     assert len(fast.notes("claim")) >= 2
     time.sleep(0.8)
@@ -261,7 +261,7 @@ def _():
         table.where.write("clock", reading)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            life.await_ids(1)
+            life.await_ids()
             moments.append((life.ids()[-1] >> 22) + EPOCH_MS - now_ms())
     assert -9_000 < min(moments) and max(moments) < 9_000, f"ids from {min(moments)} to {max(moments)} ms from now"
     table.end()
@@ -276,7 +276,7 @@ def _():
     table = Table(range(64))
     roots = [table.start(lease_ms=600, forks=3) for _ in range(2)]
     for root in roots:
-        wait_for(lambda: root.notes("descended"), 45, "the end of all children")
+        wait_for(lambda: root.notes("descended"), "the end of all children")
     count = table.end()
     spans, released = table.spans()
     notes = {int(path.name.rpartition(".")[2]): read_notes(path) for path in table.where.dir.glob("notes-*")}
@@ -314,7 +314,7 @@ def lock_bridged():
         time.sleep(3)
         during = len(life.notes("renew")) - renewals
         before = len(life.ids())
-    wait_for(lambda: any(was == holder for _, was, holder, *_ in table.account()), 3, "the renewal")
+    wait_for(lambda: any(was == holder for _, was, holder, *_ in table.account()), "the renewal")
     life.await_ids()
     assert during and before > 500, f"{during} renewals were tried while it was locked, {before} ids made"
     table.end()
@@ -333,7 +333,7 @@ def lock_outlasts():
         assert len(life.ids()) == before, "ids were made without a lease"
         assert "worker_lost" in codes(life.notes("error")), life.notes("error")
     begun = time.monotonic()
-    life.await_ids(2)
+    life.await_ids()
     took = time.monotonic() - begun
     time.sleep(1)
     table.end()

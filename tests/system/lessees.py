@@ -171,5 +171,5 @@ class Lessee(Maker):
     def ids(self):
         return read_ids(self.files["ids"])
 
-    def await_error(self, code, seconds=8):
-        wait_for(lambda: code in self.codes("error"), seconds, f"{code} of {self.name}")
+    def await_error(self, code):
+        wait_for(lambda: code in self.codes("error"), f"{code} of {self.name}")

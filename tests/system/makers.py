@@ -31,15 +31,14 @@ class Maker:
         """The worker ids of its ids, in the order of their first."""
         return list(dict.fromkeys(an_id >> 12 & 1023 for an_id in self.ids()))
 
-    def await_in(self, seconds=10):
-        wait_for(self.is_in, seconds, f"{self.name} to come in")
+    def await_in(self):
+        wait_for(self.is_in, f"{self.name} to come in")
 
-    def await_ids(self, seconds=8, worker=None):
+    def await_ids(self, worker=None):
         """Until it has made others than it had; of this worker id, if one is given."""
         count = len(self.ids())
         wait_for(
             lambda: any(worker in (None, an_id >> 12 & 1023) for an_id in self.ids()[count:]),
-            seconds,
             f"{self.name} to make more ids {'' if worker is None else f'with worker id {worker}'}",
         )
 
@@ -50,10 +49,10 @@ class Maker:
         sweep(self.pid)
 
     def close(self):
-        """Has it end by itself: normally, and in time."""
+        """Has it end by itself: normally."""
         if self.killed or self.process.stdin.closed:
             return
         self.process.stdin.close()
-        code = self.process.wait(timeout=15)
+        code = self.process.wait()
         sweep(self.pid)
         assert code == 0, f"{self.name} ended with {code}: {self.said.read_text()[-1500:]}"

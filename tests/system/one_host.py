@@ -133,7 +133,7 @@ import sys; sys.stdin.read()
         subject.quit()
     finally:
         stranger.stdin.close()
-        stranger.wait(timeout=10)
+        stranger.wait()
     subject = Serve()
     assert subject.do("open", "a", *where.options(worker=0)) == "0"
     subject.quit()

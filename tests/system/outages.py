@@ -2,7 +2,7 @@
 
 import time
 
-from harness import Machine, place, test
+from harness import NEVER_S, Machine, place, test
 from servers import FakeServer
 from subjects import LANGUAGES, Refused, Tags, words
 
@@ -17,7 +17,7 @@ def in_memory(where, **more):
 
 def settled(subject, fetches=2):
     """The stats, once this many segments came: with the second one there are two."""
-    end = time.monotonic() + 5
+    end = time.monotonic() + NEVER_S
     while (stats := subject.stats())["fetches"] < fetches:
         assert time.monotonic() < end, stats
         time.sleep(0.01)

@@ -56,7 +56,7 @@ class Disk:
         self.counters = Path(f"/sys/block/{Path(device).name}/stat")
 
     def unmount(self):
-        wait_for(lambda: subprocess.run(["umount", self.path], capture_output=True).returncode == 0, 5, "umount")
+        wait_for(lambda: subprocess.run(["umount", self.path], capture_output=True).returncode == 0, "umount")
 
     def cut(self, issued):
         """Copies what has reached the disk, at one moment: again if something is written meanwhile. Answers what
@@ -140,7 +140,7 @@ class Machine:
             return all(count > 0 for what, count in self.issued().items() if what not in besides)
 
         try:
-            wait_for(all_are_in, 30, "all of them to make ids")
+            wait_for(all_are_in, "all of them to make ids")
         except AssertionError as error:
             raise AssertionError(f"{error}: {self.issued()}") from None
 
@@ -179,7 +179,7 @@ class Machine:
         self.counts["cut while they ran"] += counts is not None
         if counts is None:
             self.stop()
-            wait_for(lambda: self.disk.cut(self.issued), 10, "a disk that is not written to")
+            wait_for(lambda: self.disk.cut(self.issued), "a disk that is not written to")
         self.kill(counts)
         self.disk.return_of_power()
 
@@ -219,7 +219,7 @@ for _kind in KINDS:
             if random.random() < 0.3:
                 time.sleep(random.uniform(0, 0.2))
             else:
-                wait_for(lambda: machine.issued()["flakes"], 15, "the first id")
+                wait_for(lambda: machine.issued()["flakes"], "the first id")
                 time.sleep(random.uniform(0, 1.2) ** 2)
             machine.cut(is_stopped=random.random() < 0.6)
             machine.counts["cuts"] += 1

@@ -39,7 +39,7 @@ class IdServer:
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env)
         ended = self.process.poll
-        wait_for(lambda: "listens on" in self.log.read_text() or ended() is not None, 20, "the server's start")
+        wait_for(lambda: "listens on" in self.log.read_text() or ended() is not None, "the server's start")
         assert ended() is None, self.log.read_text()
 
     def kill(self):

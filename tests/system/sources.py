@@ -4,7 +4,7 @@ and the next right answer is used."""
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import place, test
+from harness import NEVER_S, place, test
 from servers import FakeServer
 from subjects import LANGUAGES, Refused, Tags, words
 
@@ -86,7 +86,7 @@ def some_wrongly(language, cases, source, elsewhere):
 
 def retried(subject, tag):
     """The next id, which a server that has just come back may not give at once."""
-    end = time.monotonic() + 15
+    end = time.monotonic() + NEVER_S
     while True:
         try:
             return subject.next("a", tag)[0]

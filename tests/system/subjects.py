@@ -56,7 +56,7 @@ import threading
 import time
 from pathlib import Path
 
-from harness import BUILD, HERE
+from harness import BUILD, HERE, NEVER_S
 
 RUST = BUILD / "system/leafid-system"
 PYTHON = BUILD / "venv/bin/python"
@@ -156,7 +156,7 @@ class Serve:
 
     def until_renewed(self, handle):
         """Makes ids until a span has just been made durable."""
-        before, end = self.stats(handle)["until"], time.monotonic() + 5
+        before, end = self.stats(handle)["until"], time.monotonic() + NEVER_S
         while self.stats(handle)["until"] == before:
             assert time.monotonic() < end, "no span was renewed"
             self.run(handle, 2, 200)
@@ -181,7 +181,7 @@ class Serve:
     def quit(self):
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
-        self.process.wait(timeout=10)
+        self.process.wait()
         sweep(self.pid)
 
 
