@@ -264,12 +264,12 @@ void reap(pid_t child) {
 
 void ids_receive(struct ids *ids, int pipe, size_t expected) {
     int64_t some[64];
-    alarm(10);
+    alarm(HANG_S);
     while (ids->count < expected) {
         ssize_t length = read(pipe, some, sizeof some);
         if (length <= 0) break;
         ids_add(ids, some, (size_t)length / sizeof *some);
-        alarm(10);
+        alarm(HANG_S);
     }
     alarm(0);
 }

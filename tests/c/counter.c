@@ -55,7 +55,7 @@ leafid_segments_options *counter_options(struct counter *counter) {
     CHECK_STATUS(leafid_segments_options_set_name(options, fresh_name()), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_set_state_dir(options, fresh_dir()), LEAFID_OK);
     /* Long enough for a slow machine. */
-    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, 10000), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, HANG_MS), LEAFID_OK);
     return options;
 }
 

@@ -18,7 +18,7 @@ failed = []
 
 
 def lines(*command) -> list[str]:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=900, check=True)
     return done.stdout.splitlines()
 
 
@@ -84,7 +84,7 @@ for tool in compilers:
             warnings = [*STRICT, "-Wconversion", "-Wshadow", "-Wundef", *(["-Wstrict-prototypes"] if is_c else [])]
             done = subprocess.run([*tool, f"-std={standard}", *warnings, "-I", str(stage / "include"), "-c", "-", "-o", str(OBJECT)],
                                   input=f"#include <{name}>\nint unused(void);\n",
-                                  capture_output=True, text=True, timeout=120)
+                                  capture_output=True, text=True, timeout=900)
             check(f"{name} compiles with {Path(tool[0]).name} -std={standard}", done.returncode == 0, done.stderr)
 
 # The examples in the comments at the top of the headers.
@@ -93,7 +93,7 @@ for (name, standard), tool in zip((("leafid.h", "c11"), ("leafid.hpp", "c++17"))
     body = "\n".join(line.removeprefix(" *") for line in comment.splitlines())
     body = f"#include <{name}>\n#include <stdio.h>\nint main(void) {{\n{body}\nreturn 0;\n}}\n"
     done = subprocess.run([*tool, f"-std={standard}", *STRICT, "-Wno-unused-variable", "-I", str(stage / "include"),
-                           "-c", "-", "-o", str(OBJECT)], input=body, capture_output=True, text=True, timeout=120)
+                           "-c", "-", "-o", str(OBJECT)], input=body, capture_output=True, text=True, timeout=900)
     check(f"the example in {name} compiles", done.returncode == 0 and body.count("leafid") > 3, done.stderr + body)
 shutil.rmtree(OBJECT.parent)
 print(f"{len(declared)} functions, {len(failed)} failed")

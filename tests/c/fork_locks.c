@@ -57,7 +57,7 @@ static void children_that_exit(void) {
         pid_t child = fork();
         REQUIRE(child >= 0);
         if (child == 0) {
-            alarm(20);
+            alarm(HANG_S);
             if (kind == 1) {
                 int64_t begun = now_ms(), refused = 0;
                 if (leafid_snowflake_next(flake, &refused) != LEAFID_WORKER_IN_USE) exit(3);
@@ -98,7 +98,7 @@ static int become_daemon(int argc, char **argv) {
     if (status == LEAFID_OK && strcmp(argv[5], "1") == 0) status = leafid_snowflake_next(flake, &before);
     int out = dup(1);
     if (status == LEAFID_OK && daemon(0, 0) != 0) return 3;
-    alarm(20);
+    alarm(HANG_S);
     if (status == LEAFID_OK) status = leafid_snowflake_next(flake, &after);
     dup2(out, 1);
     close(out);

@@ -91,7 +91,7 @@ static void family(pid_t (*split)(void)) {
         children[i] = split();
         REQUIRE(children[i] >= 0);
         if (children[i] == 0) {
-            alarm(20);
+            alarm(HANG_S);
             work_as_child(flake);
             bool own = leafid_snowflake_worker_id(flake, &childs) == LEAFID_OK && childs != parents;
             _exit(own ? 0 : 8);
@@ -125,7 +125,7 @@ static void closed_in_a_child(void) {
         take_here(flake, 100);
         pid_t child = fork();
         if (child == 0) {
-            alarm(20);
+            alarm(HANG_S);
             if (uses) work_as_child(flake);
             if (leafid_snowflake_close(flake) != LEAFID_OK) _exit(6);
             int64_t id;
@@ -176,7 +176,7 @@ static void while_others_generate(void) {
         pid_t child = fork();
         REQUIRE(child >= 0);
         if (child == 0) {
-            alarm(20);
+            alarm(HANG_S);
             work_as_child(flake);
             _exit(0);
         }

@@ -184,7 +184,7 @@ void make_ids_beside_a_child(leafid_snowflake *flake, struct ids *ids, int64_t c
     pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-        alarm(30);
+        alarm(HANG_S);
         struct ids own = {0};
         /* Beyond its first span: the child's lease is renewed as well. */
         leafid_status status = make_ids(flake, 1500, &own);

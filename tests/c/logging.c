@@ -55,7 +55,7 @@ static void note(void *user_data, int32_t level, const char *message) {
 }
 
 static void wait_for(struct said *said, size_t count) {
-    for (int ms = 0; ms < 10000 && atomic_load(&said->count) < count; ms++) pause_ms(1);
+    for (int ms = 0; ms < HANG_MS && atomic_load(&said->count) < count; ms++) pause_ms(1);
     CHECK_NUMBER(atomic_load(&said->count), count);
 }
 
@@ -117,7 +117,7 @@ static void replaced_while_called(void) {
     atomic_store(&one->held, true);
     CHECK_STATUS(leafid_set_log(note, one, LEAFID_LOG_INFO), LEAFID_OK);
     open_once(fresh_dir(), fresh_name());
-    for (int ms = 0; ms < 10000 && !atomic_load(&one->under_way); ms++) pause_ms(1);
+    for (int ms = 0; ms < HANG_MS && !atomic_load(&one->under_way); ms++) pause_ms(1);
     CHECK(atomic_load(&one->under_way));
     CHECK_NUMBER(pthread_create(&other, NULL, let_go, one), 0);
     CHECK_STATUS(leafid_set_log(note, two, LEAFID_LOG_INFO), LEAFID_OK);
@@ -166,14 +166,14 @@ static void in_a_forked_child(void) {
     int64_t begun = now_ms();
     pid_t child = fork();
     if (child == 0) {
-        alarm(20);
+        alarm(HANG_S);
         atomic_store(&said->held, false);
         open_once(fresh_dir(), fresh_name());
         if (leafid_set_log(NULL, NULL, 0) != LEAFID_OK) _exit(2);
         /* Its own record, and none of its parent's. */
         _exit(atomic_load(&said->count) == 1 ? 0 : 3);
     }
-    CHECK(now_ms() - begun < 30000);
+    CHECK(now_ms() - begun < HANG_MS / 2);
     CHECK(waitpid(child, &status, 0) == child);
     CHECK_NUMBER(status, 0);
     atomic_store(&said->held, false);
@@ -187,7 +187,7 @@ static void at_the_end_of_a_process(void) {
     pid_t child = fork();
     if (child == 0) {
         struct said *said = listen_anew();
-        alarm(20);
+        alarm(HANG_S);
         atomic_store(&said->held, true);
         if (leafid_set_log(note, said, LEAFID_LOG_INFO) != LEAFID_OK) _exit(2);
         for (int i = 0; i < 3; i++) open_once(fresh_dir(), fresh_name());

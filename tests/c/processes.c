@@ -115,7 +115,7 @@ static int hold(const char *dir, const char *name, const char *worker, int ids) 
 void run_role(int argc, char **argv, int (*other)(int argc, char **argv)) {
     if (argc < 2) return;
     /* Whatever becomes of the test, this process ends. */
-    alarm(60);
+    alarm(HANG_S);
     if (strcmp(argv[1], "holder") == 0 && argc == 6) exit(hold(argv[2], argv[3], argv[4], atoi(argv[5])));
     exit(other ? other(argc, argv) : 2);
 }

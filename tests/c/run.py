@@ -59,7 +59,7 @@ PROGRAMS = [
     ("signals", ["signals.c"], False),
 ]
 #: Seconds a program may take.
-LIMIT, VALGRIND_LIMIT = 120, 600
+LIMIT, VALGRIND_LIMIT = 900, 1800
 #: Programs that run at once: most of them sleep most of the time. What checks each access keeps a processor busy.
 AT_ONCE, AT_ONCE_CHECKED = 4, 2
 
@@ -101,7 +101,7 @@ def compiler(variable: str, *names: str) -> str | None:
 
 
 def run(command: list, **options) -> subprocess.CompletedProcess:
-    return subprocess.run([str(part) for part in command], check=True, timeout=300, **options)
+    return subprocess.run([str(part) for part in command], check=True, timeout=900, **options)
 
 
 def native_libs(stage: Path) -> list[str]:

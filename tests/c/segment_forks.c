@@ -23,7 +23,7 @@ static void open_family(void) {
     leafid_segments_options *options = counter_options(counter);
     CHECK_STATUS(leafid_segments_options_set_step(options, 100), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_set_adaptive(options, 0), LEAFID_OK);
-    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, 10000), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, HANG_MS), LEAFID_OK);
     tag = counter_open(options, &segments);
     REQUIRE(pipe(pipe_ends) == 0);
     ids_free(&all);
@@ -67,7 +67,7 @@ static void children(void) {
         child[i] = fork();
         REQUIRE(child[i] >= 0);
         if (child[i] == 0) {
-            alarm(20);
+            alarm(HANG_S);
             work_as_child();
             if (i % 3 == 0) exit(0);
             if (i % 3 == 1 && leafid_segments_close(segments) != LEAFID_OK) _exit(8);
@@ -91,7 +91,7 @@ static void closed_in_a_child(void) {
     pid_t child = fork();
     if (child == 0) {
         int64_t id;
-        alarm(20);
+        alarm(HANG_S);
         if (leafid_segments_close(segments) != LEAFID_OK) _exit(6);
         if (leafid_tag_next(tag, &id) != LEAFID_CLOSED) _exit(5);
         leafid_tag_free(tag);
@@ -122,7 +122,7 @@ static void while_a_call_waits(void) {
         pid_t child = fork();
         REQUIRE(child >= 0);
         if (child == 0) {
-            alarm(20);
+            alarm(HANG_S);
             if (!children_use_it) exit(0);
             /* The memory of the counter is shared: what hung the parent is over for the child too. */
             atomic_store(&counter->hangs, false);
@@ -131,7 +131,7 @@ static void while_a_call_waits(void) {
             leafid_segments_free(segments);
             exit(0);
         }
-        CHECK(now_ms() - begun < 30000);
+        CHECK(now_ms() - begun < HANG_MS / 2);
         reap(child);
         atomic_store(&counter->hangs, false);
         pthread_join(waiter, NULL);
@@ -152,7 +152,7 @@ static void cloned(void) {
     REQUIRE(child >= 0);
     if (child == 0) {
         int64_t id = -1;
-        alarm(20);
+        alarm(HANG_S);
         leafid_status status = leafid_tag_next_within(tag, 500, &id);
         _exit(status == LEAFID_STATE_IO ? 0 : 100 + (int)status);
     }

@@ -13,7 +13,7 @@ static leafid_segments_options *served(void) {
     CHECK_STATUS(leafid_segments_options_set_state_dir(options, fresh_dir()), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_set_protocol(options, LEAFID_PROTOCOL_RANGE), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_set_adaptive(options, 0), LEAFID_OK);
-    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, 10000), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, 60000), LEAFID_OK);
     return options;
 }
 

@@ -74,7 +74,7 @@ static void burst(void) {
     size_t each = scaled(5000);
     atomic_store(&counter->slow_ms, 5);
     CHECK_STATUS(leafid_segments_options_set_step(options, 10), LEAFID_OK);
-    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, 10000), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, HANG_MS), LEAFID_OK);
     leafid_tag *tag = counter_tag(options);
     start(tag, each);
     CHECK_NUMBER((int64_t)join(LEAFID_OK), (int64_t)(each * THREADS));
@@ -114,7 +114,7 @@ static void close_wakes(void) {
     leafid_segments_options *options = counter_options(counter);
     leafid_segments *segments;
     atomic_store(&counter->hangs, true);
-    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, 60000), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, HANG_MS), LEAFID_OK);
     leafid_tag *tag = counter_open(options, &segments);
     start(tag, 10);
     /* All but the two that do not wait. */
@@ -122,7 +122,7 @@ static void close_wakes(void) {
     int64_t begun = now_ms();
     CHECK_STATUS(leafid_segments_close(segments), LEAFID_OK);
     CHECK_NUMBER((int64_t)join(LEAFID_CLOSED), 0);
-    CHECK(now_ms() - begun < 30000);
+    CHECK(now_ms() - begun < HANG_MS / 2);
     CHECK_STATUS(leafid_segments_close(segments), LEAFID_OK);
     leafid_tag_free(tag);
     leafid_segments_free(segments);
@@ -209,7 +209,7 @@ static void exit_in_a_fetch(void) {
             leafid_segments *segments;
             leafid_tag *tag;
             int64_t id;
-            alarm(20);
+            alarm(HANG_S);
             if (leafid_segments_open(options, &segments) != LEAFID_OK) _exit(3);
             if (leafid_segments_tag(segments, "order", &tag) != LEAFID_OK) _exit(4);
             if (leafid_tag_next_within(tag, 50, &id) != LEAFID_SEGMENT_UNAVAILABLE) _exit(5);
@@ -221,7 +221,7 @@ static void exit_in_a_fetch(void) {
         }
         CHECK(waitpid(child, &status, 0) == child);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
-        CHECK(now_ms() - begun < 30000);
+        CHECK(now_ms() - begun < HANG_MS / 2);
         CHECK_NUMBER(atomic_load(&counter->calls), 1);
         leafid_segments_options_free(options);
         /* The child's copy is still inside. */

@@ -63,7 +63,7 @@ static void callback_in_forks(void) {
         pid_t child = fork();
         REQUIRE(child >= 0);
         if (child == 0) {
-            alarm(20);
+            alarm(HANG_S);
             /* The parent's call is not the child's: this one asks, and no other. */
             bool good = true;
             for (int k = 0; k < 3; k++) {
@@ -120,7 +120,7 @@ static void callback_in_clones(void) {
     REQUIRE(child >= 0);
     if (child == 0) {
         char said[512];
-        alarm(20);
+        alarm(HANG_S);
         bool good = leafid_snowflake_next(flake, &id) == LEAFID_STATE_IO;
         leafid_last_error(said, sizeof said);
         _exit(good && strstr(said, "cannot start a thread") && strstr(said, "raw clone") ? 0 : 1);
@@ -151,7 +151,7 @@ static void forks_beside_calls(void) {
         pid_t child = fork();
         REQUIRE(child >= 0);
         if (child == 0) {
-            alarm(20);
+            alarm(HANG_S);
             leafid_status status = LEAFID_OK;
             for (int k = 0; k < EACH && status == LEAFID_OK; k++) {
                 status = leafid_snowflake_next(flake, &childs[i * EACH + k]);

@@ -66,7 +66,7 @@ def main() -> int:
         for name, source in {"core": HERE / "core.c", "embedded": ROOT / "examples/embedded.c"}.items():
             run([cc, "-std=gnu11", *STRICT, *include, source, "-pthread", *library, "-o", out / f"{name}-{kind}"])
         print(f"# core ({kind})", flush=True)
-        done = subprocess.run([out / f"core-{kind}"], stdout=subprocess.PIPE, text=True, timeout=120)
+        done = subprocess.run([out / f"core-{kind}"], stdout=subprocess.PIPE, text=True, timeout=900)
         for line in done.stdout.splitlines():
             say(line)
         if done.returncode != ("not ok - " in done.stdout):
