@@ -6,14 +6,14 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Snowflake, decode, version } from 'leafid'
-import { space, start, vectors } from './support.mjs'
+import { HANG, space, start, vectors } from './support.mjs'
 
 const require = createRequire(import.meta.url)
 const program = join(require.resolve('leafid/package.json'), '../../.bin/leafid')
 const env = { ...process.env }
 delete env.LEAFID_WORKER
 
-const run = (args, input = '') => spawnSync(program, args, { input, env, encoding: 'utf8', timeout: 30_000 })
+const run = (args, input = '') => spawnSync(program, args, { input, env, encoding: 'utf8', timeout: HANG })
 
 test('the runs that end alike in all forms', () => {
   for (const expected of vectors('cli.json').runs) {

@@ -11,7 +11,6 @@ import { Snowflake, compose, decode } from 'leafid'
 import { wasm } from './counter.mjs'
 import { record, space, thrown } from './support.mjs'
 
-const timeout = 60_000
 const INVALID = 'ERR_LEAFID_INVALID_ARGUMENT'
 const BACKWARDS = 'ERR_LEAFID_CLOCK_BACKWARDS'
 const rejected = options => Snowflake.open(options).then(() => assert.fail('it was opened'), error => error)
@@ -36,7 +35,7 @@ test('truths are booleans', () => {
   }
 })
 
-test('persist: false keeps no record, and never runs ahead', { timeout }, () => {
+test('persist: false keeps no record, and never runs ahead', () => {
   const options = { ...space(), worker: 1, persist: false }
   let last = 0n
   for (let round = 0; round < 5; round++) {
@@ -55,7 +54,7 @@ test('persist: false keeps no record, and never runs ahead', { timeout }, () => 
   assert.match(borrow.message, /^onExhausted is "borrow"; allowed: "wait" with persist = false/)
 })
 
-test('noRecordWaitMs: a start without a record waits, and the next goes on waiting', { timeout }, async () => {
+test('noRecordWaitMs: a start without a record waits, and the next goes on waiting', async () => {
   const options = { ...space(), worker: 7, noRecordWaitMs: 3_000 }
   const begun = Date.now()
   const first = new Snowflake({ ...options, timeoutMs: 1_000 })
@@ -86,7 +85,7 @@ test('exclusiveRange is the user\'s word for a range', { skip: unrecorded }, () 
   flake.close()
 })
 
-test('clockSource', { timeout, skip: wasm && 'leafid/wasm has no coarse clock' }, () => {
+test('clockSource', { skip: wasm && 'leafid/wasm has no coarse clock' }, () => {
   for (const value of ['', 'Coarse', 'monotonic', 7, true, {}]) {
     const error = thrown(() => new Snowflake({ ...space(), worker: 1, clockSource: value }))
     assert.equal(error.code, INVALID)
@@ -97,7 +96,7 @@ test('clockSource', { timeout, skip: wasm && 'leafid/wasm has no coarse clock' }
   assert.ok(clockLagMs >= 1 && clockLagMs <= 10, `${clockLagMs}`)
   const before = Date.now()
   const { timestampMs } = decode(coarse.next())
-  assert.ok(Math.abs(timestampMs - before) <= clockLagMs + 1000)
+  assert.ok(timestampMs >= before - clockLagMs - 1000 && timestampMs <= Date.now() + 1000)
   const ids = coarse.take(50_000)
   assert.ok(ids.every((id, i) => i === 0 || ids[i - 1] < id))
   coarse.close()
@@ -106,7 +105,7 @@ test('clockSource', { timeout, skip: wasm && 'leafid/wasm has no coarse clock' }
   system.close()
 })
 
-test('startAfter takes an id in every form, and every id is of a later tick', { timeout }, () => {
+test('startAfter takes an id in every form, and every id is of a later tick', () => {
   const ahead = compose(Date.now() + 2000, 900, 4095)
   // Without a record no generator runs ahead.
   for (const startAfter of wasm ? [] : [ahead, String(ahead)]) {
@@ -138,7 +137,7 @@ test('startAfter refuses what is no id of the layout, or too far ahead', () => {
   assert.match(error.message, /^startAfter is an id of /)
 })
 
-test('lazy claims with the first id', { timeout }, () => {
+test('lazy claims with the first id', () => {
   const options = { ...space(), worker: 3 }
   const flake = new Snowflake({ ...options, lazy: true })
   assert.ok(wasm || !existsSync(join(options.stateDir, options.name)))
@@ -156,7 +155,7 @@ test('lazy claims with the first id', { timeout }, () => {
   assert.equal(thrown(() => new Snowflake({ ...options, lazy: true, worker: 1024 })).code, INVALID, 'options are checked at once')
 })
 
-test('peerTimes: a clock beside the median of three is refused', { timeout }, async () => {
+test('peerTimes: a clock beside the median of three is refused', async () => {
   const now = () => Date.now()
   const off = [now() - 20_000, now() - 20_000, now() - 20_000, now()]
   for (const times of [off, off.map(ms => ms + 40_000)]) {
@@ -175,7 +174,7 @@ test('peerTimes: a clock beside the median of three is refused', { timeout }, as
   }
 })
 
-test('peerTimes: asked once for a generator, and its failure does not keep from starting', { timeout }, async () => {
+test('peerTimes: asked once for a generator, and its failure does not keep from starting', async () => {
   let asked = 0
   const options = { ...space(), worker: 1, peerTimes: () => ++asked && [] }
   const flakes = [new Snowflake(options), new Snowflake(options), await Snowflake.open(options)]
@@ -195,7 +194,7 @@ test('peerTimes: asked once for a generator, and its failure does not keep from 
   }
 })
 
-test('peerTimes refuses nonsense', { timeout }, async () => {
+test('peerTimes refuses nonsense', async () => {
   for (const value of [7, '7', true, {}, [1.5], ['7'], [NaN], [7n], [null], Symbol('s')]) {
     for (const peerTimes of [value, () => value, async () => value]) {
       const error = await rejected({ ...space(), worker: 1, peerTimes })

@@ -5,7 +5,6 @@ import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
 import { record, space, start } from './support.mjs'
 
-const timeout = 60_000
 
 test('after close every call is closed, and a second close is nothing', () => {
   const flake = new Snowflake({ ...space(), worker: 1 })
@@ -46,7 +45,7 @@ test('Symbol.dispose closes', { skip: !Symbol.dispose }, () => {
   assert.throws(flake.next, { code: 'ERR_LEAFID_CLOSED' })
 })
 
-test('nothing keeps the process, and each end of it closes: the record ends at the last id', { timeout }, async t => {
+test('nothing keeps the process, and each end of it closes: the record ends at the last id', async t => {
   const ends = {
     '': 0,
     'process.exit(3)': 3,
@@ -75,7 +74,7 @@ test('nothing keeps the process, and each end of it closes: the record ends at t
   }
 })
 
-test('a process that follows takes the same id, also after a kill', { timeout }, async t => {
+test('a process that follows takes the same id, also after a kill', async t => {
   const options = { ...space(), worker: 7 }
   let last = 0n
   for (const end of ['', 'process.exit(0)', 'process.kill(process.pid, "SIGKILL")', 'process.abort()', '']) {

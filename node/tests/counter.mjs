@@ -1,8 +1,9 @@
 // A source of segments as a database would be one, in memory; it remembers what it was asked.
 
 import { randomBytes } from 'node:crypto'
+import { HANG, wasm } from './support.mjs'
 
-export { wasm } from './support.mjs'
+export { HANG, wasm }
 
 export const sleep = ms => new Promise(done => setTimeout(done, ms))
 
@@ -40,9 +41,9 @@ export class Counter {
   }
 }
 
-/** Waits until it is so. The limit is for what never comes about: a busy machine may take many seconds. */
+/** Waits until it is so. */
 export async function until(what, call) {
-  for (const end = Date.now() + 30_000; ; await sleep(2)) {
+  for (const end = Date.now() + HANG; ; await sleep(2)) {
     const value = await call()
     if (value) return value
     if (Date.now() > end) throw new Error(`${what} did not come about`)

@@ -8,7 +8,7 @@ import { directory, space, start } from './support.mjs'
 
 const ROUNDS = 15
 
-test('killed and restarted with one worker id: no id twice, none below an earlier one', { timeout: 120_000 }, async t => {
+test('killed and restarted with one worker id: no id twice, none below an earlier one', async t => {
   const options = { ...space(), worker: 5 }
   const file = join(directory(), 'ids')
   // What was written before the kill is in the file: a write to it is no copy in the process.

@@ -9,9 +9,8 @@ import { test } from 'node:test'
 import { Snowflake, setLogger } from 'leafid'
 import { assertDistinct, space, start } from './support.mjs'
 
-const timeout = 60_000
 
-test('child_process.fork children of a parent that has one open', { timeout }, async () => {
+test('child_process.fork children of a parent that has one open', async () => {
   const options = { ...space(), worker: '0-7' }
   const flake = new Snowflake(options)
   const program = `
@@ -38,7 +37,7 @@ test('child_process.fork children of a parent that has one open', { timeout }, a
   flake.close()
 })
 
-test('a cluster of four with a range repeats no id', { timeout }, async t => {
+test('a cluster of four with a range repeats no id', async t => {
   const options = { ...space(), worker: '0-31' }
   const program = `
     const cluster = require('node:cluster')
@@ -72,7 +71,7 @@ test('a cluster of four with a range repeats no id', { timeout }, async t => {
   assert.deepEqual(JSON.parse(out), { total: 80_000, distinct: 80_000, workers: 4 })
 })
 
-test('a full range is waited for, by open beside the event loop', { timeout }, async t => {
+test('a full range is waited for, by open beside the event loop', async t => {
   const options = { ...space(), worker: { first: 3, last: 4 } }
   const one = new Snowflake({ ...options, randomStart: 1 })
   const other = new Snowflake({ ...options, randomStart: 2 })

@@ -83,12 +83,12 @@ function turn() {
 }
 
 for (const name of Object.keys(REPLACED)) {
-  test(`ids are awaited where ${name} was replaced`, { timeout: 20_000 }, () => without(globalThis, { [name]: REPLACED[name] }, waits))
+  test(`ids are awaited where ${name} was replaced`, () => without(globalThis, { [name]: REPLACED[name] }, waits))
 }
 
-test('ids are awaited where all of them were replaced', { timeout: 20_000 }, () => without(globalThis, REPLACED, waits))
+test('ids are awaited where all of them were replaced', () => without(globalThis, REPLACED, waits))
 
-test('ids are awaited where performance stands still', { timeout: 20_000 }, async () => {
+test('ids are awaited where performance stands still', async () => {
   await without(performance, { now: () => 0 }, async () => {
     const ids = new Segments({ fetch: async () => ({ start: 1, end: 5 }), ...space() })
     assert.equal(await ids.tag('order').next(), 1n)
@@ -118,7 +118,7 @@ test('ids are awaited where process.nextTick was replaced', async t => {
   assert.deepEqual([code, out, err], [0, '1\n', ''])
 })
 
-test("ids are awaited under node:test's mock timers", { timeout: 20_000 }, async t => {
+test("ids are awaited under node:test's mock timers", async t => {
   t.mock.timers.enable()
   await waits()
 })

@@ -11,7 +11,6 @@ import { certificate, fakeServer } from './fake-server.mjs'
 import { assertDistinct, elsewhere, space, start, thrown } from './support.mjs'
 
 const main = createRequire(import.meta.url).resolve('leafid')
-const timeout = 60_000
 const IN_USE = 'ERR_LEAFID_WORKER_IN_USE'
 const LOST = 'ERR_LEAFID_WORKER_LOST'
 const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'
@@ -42,7 +41,7 @@ async function turns(call) {
   return [count, value]
 }
 
-test('claimed, renewed and released; the ids are of spans given', { timeout }, async t => {
+test('claimed, renewed and released; the ids are of spans given', async t => {
   const { url, leases } = await server(t, 700)
   const options = { ...space(), worker: url }
   const ids = []
@@ -70,7 +69,7 @@ test('claimed, renewed and released; the ids are of spans given', { timeout }, a
   assertDistinct(ids)
 })
 
-test('open keeps the event loop free, however many; one claim serves all', { timeout }, async t => {
+test('open keeps the event loop free, however many; one claim serves all', async t => {
   const { url, tell, asked } = await server(t)
   await tell({ do: 'fault', fault: { delay_ms: 300 }, tag: 'claim' })
   class Mine extends Snowflake {}
@@ -89,22 +88,22 @@ test('open keeps the event loop free, however many; one claim serves all', { tim
   for (const flake of [...flakes, other]) flake.close()
 })
 
-test('close waits for no server', { timeout }, async t => {
+test('close waits for no server', async t => {
   const { url, tell, leases, asked } = await server(t)
   const { name, ...rest } = space()
-  await tell({ do: 'fault', fault: { delay_ms: 4000 }, tag: 'release' })
+  await tell({ do: 'fault', fault: { delay_ms: 10_000 }, tag: 'release' })
   const flake = await Snowflake.open({ name, ...rest, worker: url })
   const last = flake.next()
   const begun = performance.now()
   flake.close()
-  assert.ok(performance.now() - begun < 3500, `${performance.now() - begun} ms`)
+  assert.ok(performance.now() - begun < 9000, `${performance.now() - begun} ms`)
   assert.equal(thrown(flake.next).code, 'ERR_LEAFID_CLOSED')
   await until('the release', async () => (await leases(name))[0].token === null)
   assert.ok(decode(last).timestampMs < (await leases(name))[0].until)
   assert.equal(await asked('release'), 1)
 })
 
-test('lazy: the first call begins the claim, and no call waits for it', { timeout }, async t => {
+test('lazy: the first call begins the claim, and no call waits for it', async t => {
   const { url, tell, asked } = await server(t, 30_000, '--pool', '1')
   await tell({ do: 'fault', fault: { delay_ms: 200 }, tag: 'claim' })
   for (const more of [{}, { peerTimes: async () => [] }]) {
@@ -150,7 +149,7 @@ test('lazy: the first call begins the claim, and no call waits for it', { timeou
   await until('the release', () => asked('release'))
 })
 
-test('a claim whose answer was lost is sent again, for one opening', { timeout }, async t => {
+test('a claim whose answer was lost is sent again, for one opening', async t => {
   const { url, tell, leases } = await server(t)
   const { name } = space()
   const options = () => ({ name, ...elsewhere(), worker: url })
@@ -166,7 +165,7 @@ test('a claim whose answer was lost is sent again, for one opening', { timeout }
   for (const flake of flakes) flake.close()
 })
 
-test('a lease whose worker id is held here is left to end', { timeout }, async t => {
+test('a lease whose worker id is held here is left to end', async t => {
   const { url } = await server(t)
   const options = space()
   const held = new Snowflake({ ...options, worker: 0 })
@@ -177,7 +176,7 @@ test('a lease whose worker id is held here is left to end', { timeout }, async t
   for (const each of [flake, held]) each.close()
 })
 
-test('the time of a lease counts from when its servers were asked', { timeout }, async t => {
+test('the time of a lease counts from when its servers were asked', async t => {
   const { url, tell } = await server(t, 3500, '--threshold-ms', '20000')
   await tell({ do: 'fault', fault: { delay_ms: 2000 }, tag: 'claim' })
   await tell({ do: 'fault', fault: { status: 500 }, tag: 'renew' })
@@ -189,7 +188,7 @@ test('the time of a lease counts from when its servers were asked', { timeout },
   flake.close()
 })
 
-test('a pool that is full is worker_in_use, until a process gives one back', { timeout }, async t => {
+test('a pool that is full is worker_in_use, until a process gives one back', async t => {
   const { url } = await server(t, 30_000, '--pool', '1')
   const { name } = space()
   const here = () => ({ name, ...elsewhere(), worker: url })
@@ -208,7 +207,7 @@ test('a pool that is full is worker_in_use, until a process gives one back', { t
   assert.equal(decode(id).workerId, decode(last).workerId)
 })
 
-test('somebody else renews with its token: the id is lost, and another claimed', { timeout }, async t => {
+test('somebody else renews with its token: the id is lost, and another claimed', async t => {
   const { url, leases, post, asked } = await server(t, 1000)
   const { name, stateDir } = space()
   const flake = await Snowflake.open({ name, stateDir, worker: url })
@@ -236,7 +235,7 @@ test('somebody else renews with its token: the id is lost, and another claimed',
   assert.equal((await leases(name)).find(lease => lease.worker_id === worker_id).held, true)
 })
 
-test('an answer that is another\'s, or does not say whose it is, is source_invalid', { timeout }, async t => {
+test('an answer that is another\'s, or does not say whose it is, is source_invalid', async t => {
   const { url, tell, asked } = await server(t)
   const flake = await Snowflake.open({ ...space(), worker: url })
   const other = { ...space(), worker: url }
@@ -258,7 +257,7 @@ test('an answer that is another\'s, or does not say whose it is, is source_inval
   flake.close()
 })
 
-test('the clocks of other holders: one that is far off does not start', { timeout }, async t => {
+test('the clocks of other holders: one that is far off does not start', async t => {
   const { url, post, leases } = await server(t)
   const { name, stateDir } = space()
   for (let i = 0; i < 3; i++) {
@@ -271,7 +270,7 @@ test('the clocks of other holders: one that is far off does not start', { timeou
   await until('what was claimed to be back', async () => (await leases(name)).filter(lease => lease.held).length === 3)
 })
 
-test('of several servers one that is gone is passed over; one text is the same as a list', { timeout }, async t => {
+test('of several servers one that is gone is passed over; one text is the same as a list', async t => {
   const { url } = await server(t)
   const dead = await fakeServer(t)
   await dead.tell({ do: 'dead', how: 'refused' })
@@ -288,7 +287,7 @@ test('of several servers one that is gone is passed over; one text is the same a
 })
 
 const uncached = wasm && 'leafid/wasm caches no lease'
-test('without its server a process goes on only inside the span that was left to it', { timeout, skip: uncached }, async t => {
+test('without its server a process goes on only inside the span that was left to it', { skip: uncached }, async t => {
   const { url, tell } = await server(t)
   const options = { ...space(), worker: url }
   const program = `
@@ -307,7 +306,7 @@ test('without its server a process goes on only inside the span that was left to
   flake.close()
 })
 
-test('the environment names servers, too', { timeout }, async t => {
+test('the environment names servers, too', async t => {
   const { url } = await server(t)
   const env = { LEAFID_WORKER: `http://127.0.0.1:1,${url}` }
   const program = `
@@ -318,7 +317,7 @@ test('the environment names servers, too', { timeout }, async t => {
   assert.deepEqual([code, out, err], [0, `${WOULD_BLOCK}\n0 true\n`, ''])
 })
 
-test('its token and headers; the errors are named as options are here', { timeout }, async t => {
+test('its token and headers; the errors are named as options are here', async t => {
   const { url, tell } = await server(t)
   await tell({ do: 'token', token: 'secret' })
   const options = { ...space(), worker: url, headers: { 'X-Team': 'orders' } }
@@ -340,7 +339,7 @@ test('its token and headers; the errors are named as options are here', { timeou
   await assert.rejects(Snowflake.open(slow), { code: LOST, message: /lease_ms 0/ })
 })
 
-test('TLS with an authority of one\'s own', { timeout, skip: wasm && 'fetch has no such option' }, async t => {
+test('TLS with an authority of one\'s own', { skip: wasm && 'fetch has no such option' }, async t => {
   const made = certificate()
   if (!made) return t.skip('openssl is not here')
   const { port } = await fakeServer(t, ...made.args)
@@ -354,7 +353,7 @@ test('TLS with an authority of one\'s own', { timeout, skip: wasm && 'fetch has 
 })
 
 const alone = wasm && 'in leafid/wasm each thread has a lease of its own'
-test('worker_threads share one lease, and their ends do not give it back', { timeout, skip: alone }, async t => {
+test('worker_threads share one lease, and their ends do not give it back', { skip: alone }, async t => {
   const { url, asked } = await server(t)
   const options = { ...space(), worker: [url] }
   const program = `
@@ -381,7 +380,7 @@ test('worker_threads share one lease, and their ends do not give it back', { tim
 })
 
 const unreleased = wasm && 'no fetch is made at the end of a process'
-test('each end of a process gives the lease back, with a renewal under way too, and none hangs', { timeout, skip: unreleased }, async t => {
+test('each end of a process gives the lease back, with a renewal under way too, and none hangs', { skip: unreleased }, async t => {
   const { url, tell, leases } = await server(t, 2000)
   const opened = 'Snowflake.open(options).then(flake => { flake.next();'
   const ends = {

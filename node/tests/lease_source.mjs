@@ -8,9 +8,6 @@ export const sleep = ms => new Promise(done => setTimeout(done, ms))
 /** How long most spans last: a machine may stall for half of it, until they are renewed late. */
 export const SPAN = 3000
 
-/** Far longer than anything takes on a busy machine: only what never comes lasts so long. */
-export const HANG = 45_000
-
 export class LeaseSource {
   #rows
   #tokens = 0

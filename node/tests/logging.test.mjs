@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterEach, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { LeafidError, Snowflake, setLogger } from 'leafid'
-import { space, start, thrown } from './support.mjs'
+import { HANG, space, start, thrown } from './support.mjs'
 
 const leafid = JSON.stringify(createRequire(import.meta.url).resolve('leafid'))
 
@@ -21,7 +21,7 @@ function collect(level) {
   const records = []
   setLogger(record => void (record.message.includes(OTHER_NAME) || records.push(record)), level)
   return async function arrived(count) {
-    for (const end = Date.now() + 10_000; records.length < count && Date.now() < end; ) {
+    for (const end = Date.now() + HANG; records.length < count && Date.now() < end; ) {
       await new Promise(done => setTimeout(done, 1))
     }
     return records
@@ -137,7 +137,7 @@ test('a busy thread is told how many were dropped', async t => {
       // Perhaps with warnings of other names.
       if (dropped + told >= 300 && dropped > 0) { console.log('all told'); clearInterval(alive) }
     }, 20)
-    setTimeout(() => { console.log(messages.length, messages.slice(-3)); process.exit(1) }, 20_000).unref()`,
+    setTimeout(() => { console.log(messages.length, messages.slice(-3)); process.exit(1) }, ${HANG}).unref()`,
     space(),
   )
   assert.deepEqual(await ended, { code: 0, signal: null, out: 'all told\n', err: '' })

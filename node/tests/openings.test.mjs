@@ -7,7 +7,6 @@ import { until } from './counter.mjs'
 import { LeaseSource, sleep } from './lease_source.mjs'
 import { space, thrown } from './support.mjs'
 
-const timeout = 60_000
 const LOST = 'ERR_LEAFID_WORKER_LOST'
 const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'
 
@@ -31,7 +30,7 @@ const rejected = options =>
     error => error,
   )
 
-test('the constructor refuses a promise, says what to do, and gives back what it brings', { timeout }, async () => {
+test('the constructor refuses a promise, says what to do, and gives back what it brings', async () => {
   for (const worker of [async () => 7, () => Promise.reject(new Error('later')), { claim: async () => null, renew() {}, release() {} }]) {
     const error = thrown(() => new Snowflake({ ...space(), worker }))
     assert.equal(error.code, WOULD_BLOCK)
@@ -46,7 +45,7 @@ test('the constructor refuses a promise, says what to do, and gives back what it
   assert.match(error.message, /^peerTimes returned a promise.*Snowflake\.open/)
 })
 
-test('openings at the same time make one claim, and fail as one', { timeout }, async () => {
+test('openings at the same time make one claim, and fail as one', async () => {
   let asked = 0
   let go
   const gate = new Promise(done => (go = done))
@@ -76,7 +75,7 @@ test('openings at the same time make one claim, and fail as one', { timeout }, a
   assert.match((await rejected(bad)).message, /failure 2$/)
 })
 
-test('one source of two id spaces gives each a worker id', { timeout }, async () => {
+test('one source of two id spaces gives each a worker id', async () => {
   let next = 0
   const worker = async () => {
     await sleep(5)
@@ -96,7 +95,7 @@ test('a subclass opens as itself, and asks once', async () => {
   mine.close()
 })
 
-test('lazy: the claim begins with the first id, from the event loop, and is not waited for', { timeout }, async () => {
+test('lazy: the claim begins with the first id, from the event loop, and is not waited for', async () => {
   let inside = false
   let asked = 0
   for (const later of [value => value, async value => value]) {
@@ -121,7 +120,7 @@ test('lazy: the claim begins with the first id, from the event loop, and is not 
   }
 })
 
-test('lazy: an error of the claim is that of the next call, and then it is made again', { timeout }, async () => {
+test('lazy: an error of the claim is that of the next call, and then it is made again', async () => {
   let asked = 0
   const mine = new Error('not yet')
   const worker = async () => {
@@ -138,7 +137,7 @@ test('lazy: an error of the claim is that of the next call, and then it is made 
   flake.close()
 })
 
-test('closed while the claim is under way: what it brings goes back', { timeout }, async () => {
+test('closed while the claim is under way: what it brings goes back', async () => {
   const leaseSource = new LeaseSource()
   const claim = leaseSource.claim.bind(leaseSource)
   leaseSource.claim = request => sleep(20).then(() => claim(request))

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { space, start } from './support.mjs'
 
-const timeout = 120_000
 // V8 and Node fill tables of their own at first, and a look at the heap throws some of them away.
 const [WARM, ROUNDS] = [500, 1_000]
 // What the heap and what is held outside of it may grow by, in bytes: less than one small object a round. Resident memory
@@ -81,7 +80,7 @@ for (const [title, round] of [
     }`,
   ],
 ]) {
-  test(`${ROUNDS} times ${title}, opened and closed: memory does not grow`, { timeout }, async t => {
+  test(`${ROUNDS} times ${title}, opened and closed: memory does not grow`, async t => {
     const { grown: more, last } = await grown(t, round(space()))
     assert.ok(BigInt(last) > 0n)
     t.diagnostic(`grown by ${JSON.stringify(more)}`)

@@ -12,7 +12,6 @@ import { assertDistinct, space } from './support.mjs'
 
 const require = createRequire(import.meta.url)
 const lib = name => require(join(dirname(require.resolve('leafid')), 'lib', name))
-const timeout = 60_000
 const ROUNDS = 400
 /** Its ticks are never used up, and begin with 0. */
 const WIDE = { layout: '35|5|23', epochMs: Date.UTC(2026, 0), randomStart: 0 }
@@ -91,7 +90,7 @@ test('next, take, fill and another object in any order: each id is above all bef
   }
 })
 
-test('threads in turn: each id is above those that the other thread had before', { timeout }, async () => {
+test('threads in turn: each id is above those that the other thread had before', async () => {
   const options = wide()
   const turns = 2000
   // Whose turn it is, and the last id.
@@ -134,7 +133,7 @@ function inTurn(next, shared, me, turns) {
   return found
 }
 
-test('threads that open, issue and close at once: no id twice, and closed is closed', { timeout }, async () => {
+test('threads that open, issue and close at once: no id twice, and closed is closed', async () => {
   const options = { ...wide(), persist: true }
   const code = `
     const { parentPort, workerData } = require('node:worker_threads')

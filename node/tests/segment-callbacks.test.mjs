@@ -5,15 +5,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LeafidError, Segments } from 'leafid'
 import { Counter, alone, between, sleep, until } from './counter.mjs'
-import { start } from './support.mjs'
+import { HANG, start } from './support.mjs'
 
-const timeout = 60_000
 const never = () => new Promise(() => {})
 
 /** Segments of this function whose calls wait only this long. */
 const open = (fetch, options) => new Segments({ ...alone(), timeoutMs: 300, ...options, fetch })
 
-test('it is called with tag, step and what was given so far, with no this', { timeout }, async () => {
+test('it is called with tag, step and what was given so far, with no this', async () => {
   const asked = []
   const ids = open(function (...given) {
     asked.push([this, ...given])
@@ -25,7 +24,7 @@ test('it is called with tag, step and what was given so far, with no this', { ti
   ids.close()
 })
 
-test('never inside a call for ids', { timeout }, async () => {
+test('never inside a call for ids', async () => {
   let inside = false
   const counter = new Counter()
   const ids = open((tag, step) => {
@@ -49,15 +48,13 @@ test('never inside a call for ids', { timeout }, async () => {
   ids.close()
 })
 
-test('nextSync that needs the event loop is would_block, with the fetch begun', { timeout }, async () => {
+test('nextSync that needs the event loop is would_block, with the fetch begun', async () => {
   const counter = new Counter()
-  const ids = open(counter.fetch, { timeoutMs: 60_000 })
+  const ids = open(counter.fetch, { timeoutMs: HANG })
   const order = ids.tag('order')
-  const begun = performance.now()
   assert.throws(order.nextSync, { code: 'ERR_LEAFID_WOULD_BLOCK', retry: true, message: /event loop/ })
   assert.throws(() => order.takeSync(10), { code: 'ERR_LEAFID_WOULD_BLOCK' })
   assert.throws(() => order.fill(new BigInt64Array(5)), { code: 'ERR_LEAFID_WOULD_BLOCK' })
-  assert.ok(performance.now() - begun < 30_000)
   assert.equal(counter.asked.length, 0)
   const id = await until('the segment', () => order.tryNext())
   assert.equal(id, 1n)
@@ -69,7 +66,7 @@ test('nextSync that needs the event loop is would_block, with the fetch begun', 
   ids.close()
 })
 
-test('what it throws, or is rejected with, is an error with its own text and cause', { timeout }, async () => {
+test('what it throws, or is rejected with, is an error with its own text and cause', async () => {
   const boom = new Error('no such table: leaf_alloc')
   class Odd {
     toString() {
@@ -97,7 +94,7 @@ test('what it throws, or is rejected with, is an error with its own text and cau
   }
 })
 
-test('a LeafidError keeps its code', { timeout }, async () => {
+test('a LeafidError keeps its code', async () => {
   const ids = open(() => {
     throw new LeafidError('ERR_LEAFID_UNKNOWN_TAG', 'no row of that name')
   })
@@ -105,10 +102,10 @@ test('a LeafidError keeps its code', { timeout }, async () => {
   ids.close()
 })
 
-test('nothing is an unknown tag, at once, and not asked for in a loop', { timeout }, async () => {
+test('nothing is an unknown tag, at once, and not asked for in a loop', async () => {
   for (const nothing of [null, undefined]) {
     let asked = 0
-    const ids = open(async () => (asked++, nothing), { timeoutMs: 60_000 })
+    const ids = open(async () => (asked++, nothing), { timeoutMs: HANG })
     const order = ids.tag('order')
     const begun = performance.now()
     for (let i = 0; i < 100; i++) {
@@ -116,7 +113,6 @@ test('nothing is an unknown tag, at once, and not asked for in a loop', { timeou
     }
     await assert.rejects(order.take(5), { code: 'ERR_LEAFID_UNKNOWN_TAG' })
     const took = performance.now() - begun
-    assert.ok(took < 30_000)
     const before = asked
     assert.ok(before <= 4 + took / 100, `${before} fetches in ${took} ms`)
     await sleep(300)
@@ -125,7 +121,7 @@ test('nothing is an unknown tag, at once, and not asked for in a loop', { timeou
   }
 })
 
-test('a tag that is made later is found', { timeout }, async () => {
+test('a tag that is made later is found', async () => {
   let known = false
   const ids = open(() => (known ? { start: 1, end: 11 } : null))
   const order = ids.tag('order')
@@ -135,7 +131,7 @@ test('a tag that is made later is found', { timeout }, async () => {
   ids.close()
 })
 
-test('nonsense is source_invalid, and says what came; no id of it is issued', { timeout }, async () => {
+test('nonsense is source_invalid, and says what came; no id of it is issued', async () => {
   const nonsense = [
     5, 'x', true, [], [1, 2], 1n, Symbol('s'), () => {}, {}, { start: 1 }, { end: 5 }, { start: '1', end: '5' }, { start: 1.5, end: 5 },
     { start: 1, end: NaN }, { start: 1, end: 2 ** 53 }, { start: 1n, end: 2n ** 63n }, { start: -1n, end: 5 }, { start: 5, end: 5 }, { start: 5, end: 1 },
@@ -154,17 +150,21 @@ test('nonsense is source_invalid, and says what came; no id of it is issued', { 
   ids.close()
 })
 
-test('one that never settles is an error that says so, and delays no other tag', { timeout }, async () => {
+test('one that never settles is an error that says so, and delays no other tag', async () => {
   let asked = 0
   const counter = new Counter()
-  const ids = open((tag, step) => (tag.startsWith('stuck') ? (asked++, never()) : counter.fetch(tag, step)), { timeoutMs: 1500 })
-  for (const [stuck, soon] of [[3, 1400], [8, 30_000]]) {
+  const fetch = (tag, step) => (tag.startsWith('stuck') ? (asked++, never()) : counter.fetch(tag, step))
+  const patient = open(fetch, { timeoutMs: HANG })
+  const stuck = Promise.allSettled(['stuck1', 'stuck2', 'stuck3'].map(tag => patient.tag(tag).next()))
+  assert.equal(await patient.tag('order').next(), 1n)
+  patient.close()
+  await stuck
+  const ids = open(fetch, { timeoutMs: 1500 })
+  for (const stuck of [3, 8]) {
     asked = 0
     const calls = Array.from({ length: stuck }, (_, i) => ids.tag(`stuck${stuck}.${i}`).next())
     const ends = Promise.allSettled(calls)
-    const begun = performance.now()
-    assert.equal(await ids.tag(`order${stuck}`).next({ timeoutMs: 60_000 }), 1n)
-    assert.ok(performance.now() - begun < soon, `${performance.now() - begun} ms`)
+    assert.equal(await ids.tag(`order${stuck}`).next({ timeoutMs: HANG }), 1n)
     for (const { reason } of await ends) {
       assert.equal(reason.code, 'ERR_LEAFID_SEGMENT_UNAVAILABLE')
       assert.match(reason.message, /within 1500 ms: .*not answered/)
@@ -176,7 +176,7 @@ test('one that never settles is an error that says so, and delays no other tag',
   ids.close()
 })
 
-test('one that asks its own tag is an error, not a deadlock; another tag it may ask', { timeout }, async () => {
+test('one that asks its own tag is an error, not a deadlock; another tag it may ask', async () => {
   const counter = new Counter()
   const ids = open(async (tag, step) => {
     if (tag === 'self') return { start: await ids.tag('self').next(), end: 5000n }
@@ -191,7 +191,7 @@ test('one that asks its own tag is an error, not a deadlock; another tag it may 
   ids.close()
 })
 
-test('one at a time for a tag, several for several', { timeout }, async () => {
+test('one at a time for a tag, several for several', async () => {
   const counter = new Counter({ ms: 20 })
   let [now, most] = [0, 0]
   const ids = open(async (tag, step) => {
@@ -224,7 +224,7 @@ test('one at a time for a tag, several for several', { timeout }, async () => {
   many.close()
 })
 
-test('after an error it is asked again, and who waits has an id', { timeout }, async () => {
+test('after an error it is asked again, and who waits has an id', async () => {
   let failures = 3
   const counter = new Counter()
   const ids = open((tag, step) => {
@@ -236,12 +236,13 @@ test('after an error it is asked again, and who waits has an id', { timeout }, a
   ids.close()
 })
 
-test('with a source of 200 ms and a load the step is right for, no call waits after warm-up', { timeout }, async () => {
+test('with a source of 200 ms and a load the step is right for, no call waits after warm-up', async () => {
   const counter = new Counter({ ms: 200 })
-  const ids = open(counter.fetch, { step: 2000, adaptive: false, prefetch: 50, timeoutMs: 2000 })
+  const ids = open(counter.fetch, { step: 10_000, adaptive: false, prefetch: 50, timeoutMs: HANG })
   const order = ids.tag('order')
   const all = [await order.next()]
-  for (const end = Date.now() + 1500; Date.now() < end; await sleep(4)) {
+  // Half of a step lasts two seconds or more.
+  for (; all.length < 15_000; await sleep(4)) {
     for (let i = 0; i < 10; i++) all.push(order.nextSync())
   }
   assert.equal(order.stats().waits, 1)
@@ -251,7 +252,7 @@ test('with a source of 200 ms and a load the step is right for, no call waits af
 
 const HEAD = "const { Segments } = require('leafid'); const never = () => new Promise(() => {});"
 
-test('the process ends when it should, whatever the function does', { timeout }, async t => {
+test('the process ends when it should, whatever the function does', async t => {
   const programs = {
     // Nothing that is awaited keeps it: neither a prefetch nor segments that are open.
     "const s = new Segments({ persist: false, fetch: never }); s.tag('a').tryNext()": [0, ''],
@@ -271,12 +272,10 @@ test('the process ends when it should, whatever the function does', { timeout },
     "const s = new Segments({ persist: false, fetch: () => null }); s.tag('a').next()": [1, ''],
   }
   for (const [program, [code, out]] of Object.entries(programs)) {
-    const begun = Date.now()
     // A call that waits for its time is noticed: a later timeoutMs of the program replaces this one.
-    const patient = program.replaceAll('persist: false,', 'persist: false, timeoutMs: 60_000,')
+    const patient = program.replaceAll('persist: false,', `persist: false, timeoutMs: ${HANG},`)
     const ended = await start(t, HEAD + patient, {}).ended
     assert.equal(ended.code, code, `${program}: ${ended.err}`)
     assert.equal(ended.out.trim(), out, program)
-    assert.ok(Date.now() - begun < 30_000, `${program}: ${Date.now() - begun} ms`)
   }
 })

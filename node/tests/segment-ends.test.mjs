@@ -12,7 +12,6 @@ import { alone, between, sleep } from './counter.mjs'
 import { assertDistinct, directory, space, start } from './support.mjs'
 
 const require = createRequire(import.meta.url)
-const timeout = 120_000
 
 /** Options of segments from a directory of the test's own: `{ source, options }`. */
 function shared(more) {
@@ -22,7 +21,7 @@ function shared(more) {
 
 const HEAD = "const { Segments } = require('leafid'); const { source } = options; delete options.source; const ids = new Segments(source, options); const order = ids.tag('order');"
 
-test('processes of one directory, killed and begun again: no id twice', { timeout }, async t => {
+test('processes of one directory, killed and begun again: no id twice', async t => {
   const { source, options } = shared()
   const folder = directory()
   const program = `${HEAD}
@@ -59,7 +58,7 @@ test('processes of one directory, killed and begun again: no id twice', { timeou
   assertDistinct(all)
 })
 
-test('what is kept is used once, whichever way the process ends; a killed one keeps nothing', { timeout }, async t => {
+test('what is kept is used once, whichever way the process ends; a killed one keeps nothing', async t => {
   const { source, options } = shared({ keepUnused: true })
   const program = end => `${HEAD} order.take(5).then(async ids => { ids = [...ids, await order.next(), order.nextSync()]; console.log(ids.map(String).join()); ${end} })`
   const ends = { '': 0, 'process.exit(3)': 3, 'ids_.close()': 0, 'throw new Error("meant")': 1, 'setImmediate(() => process.exit())': 0 }
@@ -83,7 +82,7 @@ test('what is kept is used once, whichever way the process ends; a killed one ke
 const worker = (program, workerData) =>
   new Worker(`const { Segments } = require(${JSON.stringify(require.resolve('leafid'))}); const { parentPort, workerData } = require('node:worker_threads'); ${program}`, { eval: true, workerData })
 
-test('worker_threads have native sources each, and ids that differ', { timeout }, async () => {
+test('worker_threads have native sources each, and ids that differ', async () => {
   const { source, options } = shared()
   const program = `
     const ids = new Segments(workerData.source, workerData.options)
@@ -100,7 +99,7 @@ test('worker_threads have native sources each, and ids that differ', { timeout }
   assertDistinct(sets.flat())
 })
 
-test('a fetch function belongs to its thread; a worker that is terminated does no harm', { timeout }, async () => {
+test('a fetch function belongs to its thread; a worker that is terminated does no harm', async () => {
   const program = `
     let next = workerData.start
     const never = () => new Promise(() => {})
@@ -125,7 +124,7 @@ test('a fetch function belongs to its thread; a worker that is terminated does n
   own.close()
 })
 
-test('a worker that ends keeps what it had, for the next', { timeout }, async () => {
+test('a worker that ends keeps what it had, for the next', async () => {
   const { source, options } = shared({ keepUnused: true })
   const program = `
     const ids = new Segments(workerData.source, workerData.options)
@@ -145,7 +144,7 @@ test('a worker that ends keeps what it had, for the next', { timeout }, async ()
   assert.ok(all.every(id => id <= 200n), 'hardly more than was used has been fetched')
 })
 
-test('segments that nobody uses any more are closed by the collector', { timeout }, async t => {
+test('segments that nobody uses any more are closed by the collector', async t => {
   const program = `
     const { Segments } = require('leafid')
     void async function () {
@@ -169,7 +168,7 @@ test('segments that nobody uses any more are closed by the collector', { timeout
 })
 
 // V8 itself leaves its heap out of forked children, so none of them can be asked here: this is the net below that.
-test('a forked child would issue nothing of what this thread has at hand', { timeout, skip: process.platform !== 'linux' }, async () => {
+test('a forked child would issue nothing of what this thread has at hand', { skip: process.platform !== 'linux' }, async () => {
   const { GENERATION } = require(join(dirname(require.resolve('leafid')), 'lib/generation.js'))
   const ids = new Segments({ ...alone(), prefetch: 100, fetch: () => ({ start: 1, end: 1001 }) })
   const { next, nextSync, tryNext, stats } = ids.tag('order')
@@ -193,7 +192,7 @@ function left(ids) {
   const line = metrics().split('\n').find(line => line.startsWith('leafid_segment_left{') && line.includes(ids.name))
   return Number(line.split(' ')[1])
 }
-test('what is kept has no gaps: ids that a thread held are put back', { timeout }, async () => {
+test('what is kept has no gaps: ids that a thread held are put back', async () => {
   const { source, options } = shared({ keepUnused: true })
   const all = []
   while (all.length < 100) {

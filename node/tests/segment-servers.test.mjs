@@ -8,9 +8,8 @@ import { alone, between, sleep, until, wasm } from './counter.mjs'
 import { fakeServer } from './fake-server.mjs'
 import { assertDistinct, space } from './support.mjs'
 
-const timeout = 60_000
 
-test('a directory is made on purpose, and gives segments that go on', { timeout, skip: wasm }, async () => {
+test('a directory is made on purpose, and gives segments that go on', { skip: wasm }, async () => {
   const options = space()
   const source = `file:${join(options.stateDir, 'counters')}`
   assert.throws(() => new Segments(source, options), { code: 'ERR_LEAFID_UNKNOWN_TAG' })
@@ -39,7 +38,7 @@ test('a directory is made on purpose, and gives segments that go on', { timeout,
   again.close()
 })
 
-test('a step raised at the directory is followed without a restart', { timeout, skip: wasm }, async () => {
+test('a step raised at the directory is followed without a restart', { skip: wasm }, async () => {
   const options = { ...space(), create: true, adaptive: false }
   const source = `file:${join(options.stateDir, 'counters')}`
   const ids = new Segments(source, { ...options, tags: { order: { step: 10 } } })
@@ -52,7 +51,7 @@ test('a step raised at the directory is followed without a restart', { timeout, 
   ids.close()
 })
 
-test('segments over HTTP, with what a server gets wrong', { timeout }, async t => {
+test('segments over HTTP, with what a server gets wrong', async t => {
   const { url, tell } = await fakeServer(t)
   const ids = new Segments([url], { ...alone(), protocol: 'range', adaptive: false, timeoutMs: 600, requestTimeoutMs: 300 })
   const order = ids.tag('order')
@@ -85,7 +84,7 @@ test('segments over HTTP, with what a server gets wrong', { timeout }, async t =
   ids.close()
 })
 
-test('a slow server keeps nobody waiting on this thread; nextSync is would_block', { timeout }, async t => {
+test('a slow server keeps nobody waiting on this thread; nextSync is would_block', async t => {
   const { url, tell } = await fakeServer(t)
   await tell({ do: 'fault', fault: { delay_ms: 1000 } })
   const ids = new Segments(url, { ...alone(), protocol: 'range', timeoutMs: 60_000, requestTimeoutMs: 30_000 })
@@ -100,7 +99,7 @@ test('a slow server keeps nobody waiting on this thread; nextSync is would_block
   ids.close()
 })
 
-test('of several servers the first is preferred, and one that is gone is passed over', { timeout }, async t => {
+test('of several servers the first is preferred, and one that is gone is passed over', async t => {
   const [one, two] = [await fakeServer(t), await fakeServer(t)]
   await two.tell({ do: 'tag', tag: 'order', next: 100_001 })
   const ids = new Segments([one.url, two.url], { ...alone(), protocol: 'range', adaptive: false, step: 10, orderedSource: false })

@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Segments } from 'leafid'
-import { Counter, alone, between, sleep, until } from './counter.mjs'
+import { Counter, HANG, alone, between, sleep, until } from './counter.mjs'
 
-const timeout = 60_000
 
 /** A source that answers when it is told to. */
 class Gate extends Counter {
@@ -31,7 +30,7 @@ class Gate extends Counter {
   }
 }
 
-test('first come, first served: next, take and nextString alike', { timeout }, async () => {
+test('first come, first served: next, take and nextString alike', async () => {
   const gate = new Gate()
   const ids = new Segments({ ...alone(), step: 5, adaptive: false, fetch: gate.fetch })
   const { next, nextString, take } = ids.tag('order')
@@ -46,7 +45,7 @@ test('first come, first served: next, take and nextString alike', { timeout }, a
   ids.close()
 })
 
-test('a call ends after its own time', { timeout }, async () => {
+test('a call ends after its own time', async () => {
   const ids = new Segments({ ...alone(), timeoutMs: 400, fetch: new Gate().fetch })
   const order = ids.tag('order')
   const begun = performance.now()
@@ -55,7 +54,7 @@ test('a call ends after its own time', { timeout }, async () => {
     const took = performance.now() - begun
     assert.equal(error.code, 'ERR_LEAFID_SEGMENT_UNAVAILABLE')
     assert.match(error.message, new RegExp(`no id of the tag "order" within ${least} ms`))
-    assert.ok(took >= least - 3 && took < least + 30_000, `${what}: ${took} ms instead of ${least}`)
+    assert.ok(took >= least - 3, `${what}: ${took} ms instead of ${least}`)
   }
   await Promise.all([
     after(order.next(), 400, 'next'),
@@ -68,7 +67,7 @@ test('a call ends after its own time', { timeout }, async () => {
   ids.close()
 })
 
-test('a busy event loop does not cost a call its id', { timeout }, async () => {
+test('a busy event loop does not cost a call its id', async () => {
   const counter = new Counter()
   const ids = new Segments({ ...alone(), step: 10, fetch: counter.fetch, timeoutMs: 2000 })
   const order = ids.tag('order')
@@ -80,7 +79,7 @@ test('a busy event loop does not cost a call its id', { timeout }, async () => {
   ids.close()
 })
 
-test('a take that makes progress goes on', { timeout }, async () => {
+test('a take that makes progress goes on', async () => {
   let next = 1
   const fetch = async () => {
     await sleep(300)
@@ -91,7 +90,7 @@ test('a take that makes progress goes on', { timeout }, async () => {
   ids.close()
 })
 
-test('an aborted call ends at once with the reason, and loses no id', { timeout }, async () => {
+test('an aborted call ends at once with the reason, and loses no id', async () => {
   let answer
   let next = 1
   const fetch = () => new Promise(done => (answer = () => done({ start: next, end: (next += 10) })))
@@ -120,7 +119,7 @@ test('an aborted call ends at once with the reason, and loses no id', { timeout 
   ids.close()
 })
 
-test('aborted in great numbers, the rest is served in order', { timeout }, async () => {
+test('aborted in great numbers, the rest is served in order', async () => {
   const gate = new Gate()
   const ids = new Segments({ ...alone(), fetch: gate.fetch })
   const order = ids.tag('order')
@@ -135,7 +134,7 @@ test('aborted in great numbers, the rest is served in order', { timeout }, async
   ids.close()
 })
 
-test('an error puts back what a call had', { timeout }, async () => {
+test('an error puts back what a call had', async () => {
   let given = 0
   const fetch = () => {
     if (given++ > 0) throw new Error('away')
@@ -149,18 +148,16 @@ test('an error puts back what a call had', { timeout }, async () => {
   ids.close()
 })
 
-test('close wakes who waits', { timeout }, async () => {
-  const ids = new Segments({ ...alone(), fetch: new Gate().fetch, timeoutMs: 60_000 })
+test('close wakes who waits', async () => {
+  const ids = new Segments({ ...alone(), fetch: new Gate().fetch, timeoutMs: HANG })
   const order = ids.tag('order')
   const calls = [order.next(), order.take(5), order.nextString()]
   await sleep(10)
-  const begun = performance.now()
   ids.close()
   for (const { reason } of await Promise.allSettled(calls)) assert.equal(reason.code, 'ERR_LEAFID_CLOSED')
-  assert.ok(performance.now() - begun < 30_000)
 })
 
-test('an outage is bridged by what is at hand, and over after its end', { timeout }, async () => {
+test('an outage is bridged by what is at hand, and over after its end', async () => {
   const counter = new Counter()
   let down = false
   let [tries, last] = [0, 0]
@@ -170,7 +167,7 @@ test('an outage is bridged by what is at hand, and over after its end', { timeou
     last = performance.now()
     throw new Error('down')
   }
-  const ids = new Segments({ ...alone(), step: 1000, adaptive: false, timeoutMs: 60_000, fetch })
+  const ids = new Segments({ ...alone(), step: 1000, adaptive: false, timeoutMs: HANG, fetch })
   const order = ids.tag('order')
   const all = [...(await order.take(500))]
   await until('the prefetch', () => order.stats().next !== null)
@@ -182,15 +179,13 @@ test('an outage is bridged by what is at hand, and over after its end', { timeou
   const seconds = (performance.now() - begun) / 1000
   assert.ok(tries <= 6 * seconds + 2, `${tries} tries in ${seconds} s`)
   down = false
-  const back = performance.now()
   all.push(...(await waits))
-  assert.ok(performance.now() - back < 30_000, `${performance.now() - back} ms`)
   assert.deepEqual(all, between(1, all.length))
   assert.ok(last > 0)
   ids.close()
 })
 
-test('a thousand tags have their ids once the source is back', { timeout }, async () => {
+test('a thousand tags have their ids once the source is back', async () => {
   const counter = new Counter()
   let down = true
   let tries = 0
@@ -199,20 +194,18 @@ test('a thousand tags have their ids once the source is back', { timeout }, asyn
     tries++
     throw new Error('down')
   }
-  const ids = new Segments({ ...alone(), timeoutMs: 60_000, fetch })
+  const ids = new Segments({ ...alone(), timeoutMs: HANG, fetch })
   const begun = performance.now()
   const calls = Array.from({ length: 1000 }, (_, i) => ids.tag(`t${i}`).next())
   await sleep(2500)
   const seconds = (performance.now() - begun) / 1000
   assert.ok(tries <= 8 * seconds + 5, `${tries} tries in ${seconds} s`)
   down = false
-  const back = performance.now()
   assert.ok((await Promise.all(calls)).every(id => id === 1n))
-  assert.ok(performance.now() - back < 30_000, `${performance.now() - back} ms`)
   ids.close()
 })
 
-test('ten thousand tags', { timeout }, async () => {
+test('ten thousand tags', async () => {
   const ids = new Segments({ ...alone(), step: 100, fetch: new Counter().fetch, timeoutMs: 20_000 })
   await ids.tag('first').next()
   globalThis.gc?.()

@@ -7,9 +7,8 @@ import { LeafidError, Segments, metrics } from 'leafid'
 import { Counter, alone, between, until } from './counter.mjs'
 import { assertDistinct, vectors } from './support.mjs'
 
-const timeout = 60_000
 
-test('ids in order, by each way of asking', { timeout }, async () => {
+test('ids in order, by each way of asking', async () => {
   const counter = new Counter()
   const ids = new Segments({ ...alone(), fetch: counter.fetch })
   const { next, nextSync, tryNext, nextString, nextNumber, take, takeStrings, takeSync, fill } = ids.tag('order')
@@ -29,7 +28,7 @@ test('ids in order, by each way of asking', { timeout }, async () => {
   ids.close()
 })
 
-test('a tag is iterated until the loop ends, or a call fails', { timeout }, async () => {
+test('a tag is iterated until the loop ends, or a call fails', async () => {
   const counter = new Counter()
   const ids = new Segments({ ...alone(), fetch: counter.fetch })
   const order = ids.tag('order')
@@ -45,7 +44,7 @@ test('a tag is iterated until the loop ends, or a call fails', { timeout }, asyn
   await assert.rejects(loop, { code: 'ERR_LEAFID_CLOSED' })
 })
 
-test('all ways draw from one run: nothing is issued out of order', { timeout }, async () => {
+test('all ways draw from one run: nothing is issued out of order', async () => {
   const counter = new Counter()
   const ids = new Segments({ ...alone(), step: 100, fetch: counter.fetch })
   const { next, nextSync, tryNext, take, takeSync } = ids.tag('order')
@@ -75,7 +74,7 @@ test('all ways draw from one run: nothing is issued out of order', { timeout }, 
   ids.close()
 })
 
-test('the step follows the use, up to 512000 from 1000', { timeout }, async () => {
+test('the step follows the use, up to 512000 from 1000', async () => {
   const { fetches } = vectors('adaptive_step.json').cases.find(({ name }) => name === 'steady load, step 1000')
   const wanted = fetches.slice(0, fetches.findIndex(({ step }) => step === 512_000) + 1)
   assert.ok(wanted.length > 5)
@@ -98,7 +97,7 @@ test('the step follows the use, up to 512000 from 1000', { timeout }, async () =
   ids.close()
 })
 
-test('the next segment is asked for during the take that the vectors name', { timeout }, async () => {
+test('the next segment is asked for during the take that the vectors name', async () => {
   for (const { length, nth } of vectors('prefetch.json').cases) {
     const asked = []
     let release
@@ -127,7 +126,7 @@ test('the next segment is asked for during the take that the vectors name', { ti
   }
 })
 
-test('several of one source, and ids from 0, as the vectors have it', { timeout }, async () => {
+test('several of one source, and ids from 0, as the vectors have it', async () => {
   for (const vector of vectors('segment_issue.json').cases) {
     const counter = new Counter({ start: Number(vector.max_id) })
     const open = () => new Segments({ ...alone(), step: vector.db_step, adaptive: false, fetch: counter.fetch }).tag('order')
@@ -144,7 +143,7 @@ test('several of one source, and ids from 0, as the vectors have it', { timeout 
   }
 })
 
-test('ten thousand calls that wait are one request', { timeout }, async () => {
+test('ten thousand calls that wait are one request', async () => {
   const counter = new Counter({ ms: 100 })
   const ids = new Segments({ ...alone(), prefetch: 100, fetch: counter.fetch })
   const order = ids.tag('order')
@@ -156,7 +155,7 @@ test('ten thousand calls that wait are one request', { timeout }, async () => {
   ids.close()
 })
 
-test('a burst that the source can serve never fails, one fetch at a time', { timeout }, async () => {
+test('a burst that the source can serve never fails, one fetch at a time', async () => {
   for (const adaptive of [true, false]) {
     const counter = new Counter({ ms: 5 })
     const ids = new Segments({ ...alone(), step: 10, adaptive, fetch: counter.fetch })
@@ -173,7 +172,7 @@ test('a burst that the source can serve never fails, one fetch at a time', { tim
   }
 })
 
-test('take asks for as many as it wants, and goes over several segments', { timeout }, async () => {
+test('take asks for as many as it wants, and goes over several segments', async () => {
   const counter = new Counter()
   const ids = new Segments({ ...alone(), step: 10, adaptive: false, fetch: counter.fetch })
   assert.deepEqual([...(await ids.tag('order').take(500))], between(1, 500))
@@ -186,7 +185,7 @@ test('take asks for as many as it wants, and goes over several segments', { time
   few.close()
 })
 
-test('strides', { timeout }, async () => {
+test('strides', async () => {
   let next = 2n
   const fetch = () => ({ start: next, end: (next += 15n), stride: 3 })
   const ids = new Segments({ ...alone(), fetch })
@@ -195,7 +194,7 @@ test('strides', { timeout }, async () => {
   ids.close()
 })
 
-test('what a source gives twice is refused, and the next good answer used', { timeout }, async () => {
+test('what a source gives twice is refused, and the next good answer used', async () => {
   const given = [{ start: 1, end: 11 }, { start: 1, end: 11 }, { start: 6, end: 16 }, { start: 11, end: 21 }, { start: 21, end: 31 }]
   const ids = new Segments({ ...alone(), step: 10, fetch: () => given.shift() ?? { start: 1, end: 11 }, timeoutMs: 1500 })
   const order = ids.tag('order')
@@ -205,7 +204,7 @@ test('what a source gives twice is refused, and the next good answer used', { ti
   ids.close()
 })
 
-test('statistics count what this thread has at hand', { timeout }, async () => {
+test('statistics count what this thread has at hand', async () => {
   const counter = new Counter()
   const ids = new Segments({ ...alone(), prefetch: 100, fetch: counter.fetch })
   const order = ids.tag('order')
@@ -224,7 +223,7 @@ test('statistics count what this thread has at hand', { timeout }, async () => {
   ids.close()
 })
 
-test('a tag is one object; its name is checked', { timeout }, () => {
+test('a tag is one object; its name is checked', () => {
   const ids = new Segments({ ...alone(), fetch: new Counter().fetch })
   assert.equal(ids.tag('order'), ids.tag('order'))
   for (const right of ['a', 'order/2026', '..', 'Grüße', '😀', 'x'.repeat(128)]) assert.equal(ids.tag(right).name, right)
@@ -238,7 +237,7 @@ test('a tag is one object; its name is checked', { timeout }, () => {
   ids.close()
 })
 
-test('nextNumber refuses what a number cannot hold, and loses nothing', { timeout }, async () => {
+test('nextNumber refuses what a number cannot hold, and loses nothing', async () => {
   const start = 2n ** 53n - 1n
   let next = start
   const ids = new Segments({ ...alone(), fetch: () => ({ start: next, end: (next += 10n) }) })
@@ -249,7 +248,7 @@ test('nextNumber refuses what a number cannot hold, and loses nothing', { timeou
   ids.close()
 })
 
-test('ids up to 2^63 - 1', { timeout }, async () => {
+test('ids up to 2^63 - 1', async () => {
   const end = 2n ** 63n - 1n
   const ids = new Segments({ ...alone(), fetch: () => ({ start: end - 3n, end }) })
   const order = ids.tag('order')
@@ -257,7 +256,7 @@ test('ids up to 2^63 - 1', { timeout }, async () => {
   ids.close()
 })
 
-test('options and arguments are refused by name', { timeout }, async () => {
+test('options and arguments are refused by name', async () => {
   const fetch = () => null
   const invalid = { name: 'LeafidError', code: 'ERR_LEAFID_INVALID_ARGUMENT' }
   const bad = [
@@ -338,7 +337,7 @@ test('options and arguments are refused by name', { timeout }, async () => {
   ids.close()
 })
 
-test('close is for good, and closing twice is nothing', { timeout }, async () => {
+test('close is for good, and closing twice is nothing', async () => {
   const ids = new Segments({ ...alone(), fetch: new Counter().fetch })
   const order = ids.tag('order')
   await order.take(5)
@@ -362,7 +361,7 @@ test('Symbol.dispose and Symbol.asyncDispose close', { skip: !Symbol.asyncDispos
   }
 })
 
-test('open is the constructor, off this thread; a class of the user\'s is made', { timeout }, async () => {
+test('open is the constructor, off this thread; a class of the user\'s is made', async () => {
   class Mine extends Segments {
     constructor(...given) {
       super(...given)
@@ -377,7 +376,7 @@ test('open is the constructor, off this thread; a class of the user\'s is made',
   }
 })
 
-test('prewarm fetches before the first use', { timeout }, async () => {
+test('prewarm fetches before the first use', async () => {
   const counter = new Counter()
   const ids = new Segments({ ...alone(), prewarm: ['a', 'b'], fetch: counter.fetch })
   await until('both', () => ids.stats().tags.filter(({ left }) => left > 0).length === 2)

@@ -6,10 +6,9 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { Snowflake } from 'leafid'
-import { assertDistinct, space } from './support.mjs'
+import { HANG, assertDistinct, space } from './support.mjs'
 
 const require = createRequire(import.meta.url)
-const timeout = 60_000
 
 /** A worker thread that runs `program` with `flake` open; `stay` keeps it. */
 function worker(options, program) {
@@ -23,7 +22,7 @@ function worker(options, program) {
 
 /** The handles of `flake`'s generator once there are this many; workers end a moment after they say so. */
 async function handles(flake, wanted) {
-  for (const end = Date.now() + 30_000; flake.stats().handles !== wanted && Date.now() < end; ) {
+  for (const end = Date.now() + HANG; flake.stats().handles !== wanted && Date.now() < end; ) {
     await new Promise(done => setTimeout(done, 5))
   }
   return flake.stats().handles
@@ -56,7 +55,7 @@ test('other settings do not share', () => {
   flake.close()
 })
 
-test('worker_threads share with each other and with the main thread', { timeout }, async () => {
+test('worker_threads share with each other and with the main thread', async () => {
   const options = { ...space(), worker: '0-31' }
   const flake = new Snowflake(options)
   const program = `
@@ -78,7 +77,7 @@ test('worker_threads share with each other and with the main thread', { timeout 
   flake.close()
 })
 
-test('a worker that ends, exits, fails or is terminated closes its handle', { timeout }, async () => {
+test('a worker that ends, exits, fails or is terminated closes its handle', async () => {
   const options = { ...space(), worker: 1 }
   const flake = new Snowflake(options)
   const ends = {
@@ -103,7 +102,7 @@ test('a worker that ends, exits, fails or is terminated closes its handle', { ti
   flake.close()
 })
 
-test('the addon loads in a worker alone, again and again', { timeout }, async () => {
+test('the addon loads in a worker alone, again and again', async () => {
   const options = { ...space(), worker: 1 }
   const ids = []
   for (let i = 0; i < 8; i++) {
@@ -115,7 +114,7 @@ test('the addon loads in a worker alone, again and again', { timeout }, async ()
   assert.ok(ids.every((id, i) => i === 0 || ids[i - 1] < id))
 })
 
-test('a handle that nobody holds is closed when it is collected', { timeout }, async t => {
+test('a handle that nobody holds is closed when it is collected', async t => {
   if (!globalThis.gc) {
     const v8 = await import('node:v8')
     v8.setFlagsFromString('--expose-gc')

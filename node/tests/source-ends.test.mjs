@@ -5,10 +5,9 @@ import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
 import { until } from './counter.mjs'
-import { HANG, LeaseSource, run, sleep } from './lease_source.mjs'
-import { space, start } from './support.mjs'
+import { LeaseSource, run, sleep } from './lease_source.mjs'
+import { HANG, space, start } from './support.mjs'
 
-const timeout = 60_000
 const LOST = 'ERR_LEAFID_WORKER_LOST'
 
 /** The garbage collector, which a flag brings. */
@@ -18,7 +17,7 @@ async function collector() {
   return (await import('node:vm')).runInNewContext('gc')
 }
 
-test('close while a renewal is under way: released after it, with its token', { timeout }, async () => {
+test('close while a renewal is under way: released after it, with its token', async () => {
   const leaseSource = new LeaseSource()
   const renew = leaseSource.renew.bind(leaseSource)
   let go
@@ -39,7 +38,7 @@ test('close while a renewal is under way: released after it, with its token', { 
   next.close()
 })
 
-test('close with a renewal that the event loop has not come to: it is not made', { timeout }, async () => {
+test('close with a renewal that the event loop has not come to: it is not made', async () => {
   const leaseSource = new LeaseSource()
   const flake = new Snowflake({ ...space(), worker: leaseSource })
   // A renewal is due after half of it.
@@ -49,7 +48,7 @@ test('close with a renewal that the event loop has not come to: it is not made',
   assert.deepEqual(leaseSource.calls.map(([kind]) => kind), ['claim', 'release'])
 })
 
-test('a release that fails is a warning of the process', { timeout }, async t => {
+test('a release that fails is a warning of the process', async t => {
   const warnings = []
   const listen = warning => warnings.push(warning)
   process.on('warning', listen)
@@ -72,7 +71,7 @@ test('a release that fails is a warning of the process', { timeout }, async t =>
   }
 })
 
-test('using, and a handle that is collected, release', { timeout }, async () => {
+test('using, and a handle that is collected, release', async () => {
   const collect = await collector()
   if (Symbol.dispose) {
     const leaseSource = new LeaseSource()
@@ -88,7 +87,7 @@ test('using, and a handle that is collected, release', { timeout }, async () => 
   assert.equal(leaseSource.called('release').length, 1)
 })
 
-test('what openings took comes back: threads, descriptors, calls', { timeout }, async () => {
+test('what openings took comes back: threads, descriptors, calls', async () => {
   const count = () => [readdirSync('/proc/self/task').length, readdirSync('/proc/self/fd').length]
   const options = space()
   async function rounds(n) {
@@ -109,7 +108,7 @@ test('what openings took comes back: threads, descriptors, calls', { timeout }, 
   assert.ok(less(), `${count()} after ${before}`)
 })
 
-test('a source whose handles are gone is collected', { timeout }, async () => {
+test('a source whose handles are gone is collected', async () => {
   const collect = await collector()
   let collected = false
   const gone = new FinalizationRegistry(() => (collected = true))
@@ -137,7 +136,7 @@ const HEAD = `
   const next = flake => (last = decode(flake.next()).timestampMs)
 `
 
-test('each end of a process releases, none hangs, and nothing keeps it', { timeout }, async t => {
+test('each end of a process releases, none hangs, and nothing keeps it', async t => {
   const opened = 'const flake = new Snowflake({ ...options, worker }); next(flake);'
   const hanging = "worker.renew = () => { say('renewing'); setTimeout(renewing, 50); return new Promise(() => {}) };"
   const awake = 'const awake = setInterval(() => {}, 1000);'
@@ -169,7 +168,7 @@ test('each end of a process releases, none hangs, and nothing keeps it', { timeo
   )
 })
 
-test('a source of each worker thread; their ends release, also with a call under way', { timeout }, async t => {
+test('a source of each worker thread; their ends release, also with a call under way', async t => {
   const options = space()
   const code = `
     const { Snowflake } = require(process.env.LEAFID_MAIN)

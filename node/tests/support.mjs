@@ -14,6 +14,9 @@ export const root = process.env.LEAFID_ROOT ?? join(import.meta.dirname ?? '.', 
 
 export const vectors = name => JSON.parse(readFileSync(join(root, 'tests/vectors', name), 'utf8'))
 
+/** Far longer than anything takes on a busy machine: only what never comes lasts so long. Also the bound of each test. */
+export const HANG = 900_000
+
 /** A state directory that goes with this process. */
 export function directory() {
   const stateDir = mkdtempSync(join(tmpdir(), 'leafid-node-'))

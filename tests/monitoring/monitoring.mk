@@ -12,7 +12,7 @@ test-monitoring: tools build/wheels/done node-package $(monitoring)/installed
 	@cp tests/monitoring/*.mjs $(monitoring)/project/
 	@$(monitoring)/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
 	@$(monitoring)/venv/bin/pytest $(python_pytest) --import-mode=prepend tests/monitoring
-	@cd $(monitoring)/project && $(NODE) --test --test-reporter=spec prometheus.test.mjs opentelemetry.test.mjs
+	@cd $(monitoring)/project && $(NODE) --test $(node_hang) --test-reporter=spec prometheus.test.mjs opentelemetry.test.mjs
 
 $(monitoring)/installed: tests/monitoring/package.json tests/monitoring/requirements.txt
 	@mkdir -p $(monitoring) && cp tests/monitoring/package.json $(monitoring)/

@@ -18,7 +18,7 @@ const env = { ...process.env, LEAFID_STATE_DIR: stateDir, NODE_TEST_CONTEXT: und
 
 /** What a program prints, which ends well. */
 function run(file, args, cwd = here) {
-  const { status, stdout, stderr, error } = spawnSync(file, args, { cwd, env, encoding: 'utf8', timeout: 120_000 })
+  const { status, stdout, stderr, error } = spawnSync(file, args, { cwd, env, encoding: 'utf8', timeout: 900_000 })
   assert.equal(status, 0, `${file} ${args.join(' ')}: ${error ?? ''}\n${stdout}\n${stderr}`)
   return stdout + stderr
 }

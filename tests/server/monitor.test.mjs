@@ -12,12 +12,11 @@ import { chromium } from 'playwright-core'
 
 const binary = process.env.LEAFID_SERVER_BINARY
 const HOSTILE = '<img src=x onerror="window.broken=1"><script>window.broken=1</script>'
-const timeout = 60_000
 
 let browser
 before(async () => {
   const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args, timeout: 900_000 })
 })
 after(() => browser.close())
 
@@ -66,6 +65,7 @@ async function server(t, ...options) {
 async function open(t, url, options) {
   const context = await browser.newContext(options)
   t.after(() => context.close())
+  context.setDefaultTimeout(900_000)
   const page = await context.newPage()
   const failures = []
   page.on('pageerror', error => failures.push(String(error)))
@@ -85,7 +85,7 @@ async function checkFits(page, width) {
 
 const used = page => page.evaluate(() => parseFloat(document.querySelector('#tags .current i')?.style.width ?? '0'))
 
-test('bars and rates move while ids are taken, and hostile names are text', { timeout }, async t => {
+test('bars and rates move while ids are taken, and hostile names are text', async t => {
   const { url, tag, take, claim } = await server(t)
   const { page, failures } = await open(t, url)
   await page.waitForSelector('#no-tags:not([hidden])')
@@ -112,7 +112,7 @@ test('bars and rates move while ids are taken, and hostile names are text', { ti
   assert.deepEqual(failures, [])
 })
 
-test('a server that stops is said, and the page recovers', { timeout }, async t => {
+test('a server that stops is said, and the page recovers', async t => {
   const { url, start, stop, take } = await server(t)
   const { page } = await open(t, url)
   await page.waitForSelector('#figures:not([hidden])')
@@ -127,7 +127,7 @@ test('a server that stops is said, and the page recovers', { timeout }, async t 
   assert.equal(await page.locator('#live').textContent(), 'live')
 })
 
-test('it fits a phone, in light and dark', { timeout }, async t => {
+test('it fits a phone, in light and dark', async t => {
   const { url, tag, take } = await server(t)
   for (const name of ['x'.repeat(128), HOSTILE]) {
     tag(name, 2_000_000_000)
@@ -147,7 +147,7 @@ test('it fits a phone, in light and dark', { timeout }, async t => {
 
 const TAGS = 10_000
 
-test('with 10,000 tags it stays small, and each tag is found', { timeout: 240_000 }, async t => {
+test('with 10,000 tags it stays small, and each tag is found', async t => {
   const { url, store, start, stop } = await server(t, '--warm-tags', String(2 * TAGS))
   const rows = `WITH RECURSIVE n(at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM n WHERE at < ${TAGS - 1})
     INSERT INTO leaf_alloc (biz_tag, max_id, step) SELECT printf('tag-%05d', at), 1, 1000 FROM n`
@@ -193,7 +193,7 @@ test('with 10,000 tags it stays small, and each tag is found', { timeout: 240_00
   assert.equal(grounds.size, 2)
 })
 
-test('a wrong token is refused, and the right one stays in its tab', { timeout }, async t => {
+test('a wrong token is refused, and the right one stays in its tab', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'leafid-monitor-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'tokens.toml')

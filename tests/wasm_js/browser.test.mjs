@@ -7,7 +7,6 @@ import { after, before, test } from 'node:test'
 import { assertDistinct, here, launch, launchProfile, site } from './support.mjs'
 import { vectors } from './node/support.mjs'
 
-const timeout = 60_000
 const package_ = join(here, 'node_modules/leafid')
 const [IN_USE, LOST, WOULD_BLOCK] = ['WORKER_IN_USE', 'WORKER_LOST', 'WOULD_BLOCK'].map(name => `ERR_LEAFID_${name}`)
 
@@ -97,14 +96,14 @@ async function crash(page) {
   await crashed
 }
 
-test('the vectors of all languages', { timeout }, async t => {
+test('the vectors of all languages', async t => {
   const page = await (await profile(t)).page()
   const given = vectors('snowflake.json')
   const checked = await page.evaluate(async given => (await import('/vectors.mjs')).checkVectors(globalThis.leafid, given), given)
   assert.ok(checked > given.valid.length)
 })
 
-test('tabs, a worker and a shared worker share a range', { timeout }, async t => {
+test('tabs, a worker and a shared worker share a range', async t => {
   const { page } = await profile(t)
   const options = { worker: '0-7', exclusiveRange: true, name: 'range' }
   const tabs = await Promise.all([page(), page(), page()])
@@ -128,7 +127,7 @@ test('tabs, a worker and a shared worker share a range', { timeout }, async t =>
   assertDistinct(...all.map(({ ids }) => ids))
 })
 
-test('a record of another layout is told at the first opening of a range', { timeout }, async t => {
+test('a record of another layout is told at the first opening of a range', async t => {
   const { page } = await profile(t)
   const options = { exclusiveRange: true, name: 'layouts' }
   const [one, range] = [await page(), await page()]
@@ -137,7 +136,7 @@ test('a record of another layout is told at the first opening of a range', { tim
   assert.deepEqual(await open(range, { ...options, worker: '0-2' }), { workerId: 0 })
 })
 
-test('a worker id in use is refused; after a close, a reload or a kill the next ids are above', { timeout }, async t => {
+test('a worker id in use is refused; after a close, a reload or a kill the next ids are above', async t => {
   const { page } = await profile(t)
   const options = SEVEN
   const runs = []
@@ -168,7 +167,7 @@ test('a worker id in use is refused; after a close, a reload or a kill the next 
   bounds.slice(1).forEach((ids, at) => assert.ok(ids[0] > bounds[at].at(-1)))
 })
 
-test('a worker that is terminated in the middle of its writes', { timeout }, async t => {
+test('a worker that is terminated in the middle of its writes', async t => {
   const { page } = await profile(t)
   const tab = await page()
   const runs = await tab.evaluate(async () => {
@@ -195,7 +194,7 @@ test('a worker that is terminated in the middle of its writes', { timeout }, asy
   ids.slice(1).forEach((run, at) => assert.ok(run[0] > ids[at].at(-1)))
 })
 
-test('storage that is cleared while a tab runs: a new one has other locks, and no id comes twice', { timeout }, async t => {
+test('storage that is cleared while a tab runs: a new one has other locks, and no id comes twice', async t => {
   const { page, url } = await profile(t)
   const tab = await page()
   await open(tab, SEVEN)
@@ -211,7 +210,7 @@ test('storage that is cleared while a tab runs: a new one has other locks, and n
   assertDistinct(ids, next.ids)
 })
 
-test('storage that is full: no id without a durable span', { timeout }, async t => {
+test('storage that is full: no id without a durable span', async t => {
   const { page, url } = await profile(t)
   const tab = await page()
   const tools = await devtools(tab)
@@ -224,7 +223,7 @@ test('storage that is full: no id without a durable span', { timeout }, async t 
   assertDistinct(ids)
 })
 
-test('a clock that was set back', { timeout }, async t => {
+test('a clock that was set back', async t => {
   const { page } = await profile(t)
   const runs = []
   for (const clockMs of [0, -500, -2000]) {
@@ -240,7 +239,7 @@ test('a clock that was set back', { timeout }, async t => {
   assert.equal(refused.code, 'ERR_LEAFID_CLOCK_BACKWARDS', refused.message)
 })
 
-test('a clock that is set back while a tab runs', { timeout }, async t => {
+test('a clock that is set back while a tab runs', async t => {
   const { page } = await profile(t)
   const tab = await page()
   await open(tab, SEVEN)
@@ -251,7 +250,7 @@ test('a clock that is set back while a tab runs', { timeout }, async t => {
   assert.ok(runs[1].length > 0)
 })
 
-test('a lock that another script steals: the tab writes no more, and no id comes twice', { timeout }, async t => {
+test('a lock that another script steals: the tab writes no more, and no id comes twice', async t => {
   const { page } = await profile(t)
   const [tab, thief] = [await page(), await page()]
   await open(tab, SEVEN)
@@ -265,7 +264,7 @@ test('a lock that another script steals: the tab writes no more, and no id comes
   assertDistinct(ids, stolen.ids)
 })
 
-test('a frozen tab that wakes after its lock was stolen', { timeout }, async t => {
+test('a frozen tab that wakes after its lock was stolen', async t => {
   const { page } = await profile(t)
   const [tab, thief] = [await page(), await page()]
   await open(tab, SEVEN)
@@ -282,7 +281,7 @@ test('a frozen tab that wakes after its lock was stolen', { timeout }, async t =
   assertDistinct(before.ids, after.ids, (await stolen).ids)
 })
 
-test('an id waits until its span is durable', { timeout }, async t => {
+test('an id waits until its span is durable', async t => {
   const { page } = await profile(t)
   const tab = await page()
   const found = await tab.evaluate(async () => {
@@ -307,7 +306,7 @@ test('an id waits until its span is durable', { timeout }, async t => {
   assert.ok(found.reservedUntilMs - found.last < 50, 'the first span was used up')
 })
 
-test('a page that is left and comes back', { timeout }, async t => {
+test('a page that is left and comes back', async t => {
   const { page, url } = await profile(t)
   const tab = await page()
   await open(tab, SEVEN)
@@ -328,7 +327,7 @@ test('a page that is left and comes back', { timeout }, async t => {
   assertDistinct(...runs)
 })
 
-test('after a pause, ready says when ids are there; a lazy one needs it first', { timeout }, async t => {
+test('after a pause, ready says when ids are there; a lazy one needs it first', async t => {
   const { page } = await profile(t)
   const tab = await page()
   const found = await tab.evaluate(async () => {
@@ -358,7 +357,7 @@ test('after a pause, ready says when ids are there; a lazy one needs it first', 
   assertDistinct(found.ids)
 })
 
-test('what cannot be promised is refused, and says why', { timeout }, async t => {
+test('what cannot be promised is refused, and says why', async t => {
   const { page } = await profile(t)
   const tab = await page()
   const refused = async options => (await open(tab, options)).message
@@ -379,7 +378,7 @@ test('what cannot be promised is refused, and says why', { timeout }, async t =>
   assert.match(await refused(SEVEN), /there are no Web Locks here; lease the worker id/)
 })
 
-test('two profiles with one number are refused, unless each was told that it alone has it', { timeout }, async t => {
+test('two profiles with one number are refused, unless each was told that it alone has it', async t => {
   const [one, other] = [await (await profile(t)).page(), await (await profile(t)).page()]
   for (const tab of [one, other]) assert.equal((await open(tab, { worker: 7 })).code, 'ERR_LEAFID_INVALID_ARGUMENT')
   const called = await one.evaluate(async () => {
@@ -430,14 +429,14 @@ async function refusesAllButLeases(frame) {
   for (const kind of ['number', 'range', 'function']) assert.match(String(refused[kind]), NOT_HERE, kind)
 }
 
-test('in a frame of another site, whose storage is its own, a worker id needs a lease', { timeout }, async t => {
+test('in a frame of another site, whose storage is its own, a worker id needs a lease', async t => {
   const { page, url } = await profile(t, launchProfile)
   const top = await page()
   await top.goto(url.replace('localhost', '127.0.0.1'))
   await refusesAllButLeases(await frameOf(top, { src: url }))
 })
 
-test('in a credentialless frame of its own origin, and in frames below it, a worker id needs a lease', { timeout }, async t => {
+test('in a credentialless frame of its own origin, and in frames below it, a worker id needs a lease', async t => {
   const { page, url } = await profile(t)
   const top = await page()
   const frame = await frameOf(top, { src: url, credentialless: '' })
@@ -447,7 +446,7 @@ test('in a credentialless frame of its own origin, and in frames below it, a wor
   await refusesAllButLeases(await frameOf(top, { srcdoc: '<p>', credentialless: '' }))
 })
 
-test('in a fenced frame a worker id needs a lease', { timeout }, async t => {
+test('in a fenced frame a worker id needs a lease', async t => {
   const { page, url } = await profile(t)
   const frame = await frameOf(await page(), { src: url })
   // As Chromium has it there: no page above is seen.
@@ -458,7 +457,7 @@ test('in a fenced frame a worker id needs a lease', { timeout }, async t => {
   await refusesAllButLeases(frame)
 })
 
-test('frames of its own origin share the records and locks of the tab', { timeout }, async t => {
+test('frames of its own origin share the records and locks of the tab', async t => {
   const { page, url } = await profile(t)
   const top = await page()
   const range = { worker: '0-7', exclusiveRange: true }

@@ -6,9 +6,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { HANG } from './node/support.mjs'
 import { here, launch, site } from './support.mjs'
 
-const timeout = 60_000
 const bin = join(here, '../node_modules/.bin')
 const bundles = join(here, 'bundles')
 
@@ -17,7 +17,7 @@ before(async () => (browser = await launch()))
 after(() => browser.close())
 
 function tool(name, args) {
-  const { status, stdout, stderr, error } = spawnSync(join(bin, name), args, { cwd: bundles, encoding: 'utf8', timeout })
+  const { status, stdout, stderr, error } = spawnSync(join(bin, name), args, { cwd: bundles, encoding: 'utf8', timeout: HANG })
   assert.equal(status, 0, `${name} ${args.join(' ')}: ${error ?? ''}\n${stdout}\n${stderr}`)
 }
 
@@ -39,39 +39,39 @@ async function shows(t, made) {
   const errors = []
   page.on('pageerror', error => errors.push(String(error)))
   await page.goto(`${await site(t, made)}/index.html`)
-  await page.waitForFunction(() => globalThis.shown, null, { timeout: 20_000 }).catch(error => assert.fail(`${error}\n${errors.join('\n')}`))
+  await page.waitForFunction(() => globalThis.shown, null, { timeout: HANG }).catch(error => assert.fail(`${error}\n${errors.join('\n')}`))
   const { ids, workerId } = await page.evaluate(() => globalThis.shown)
   assert.equal(workerId, 7)
   assert.equal(new Set(ids).size, 10)
   return readdirSync(made, { recursive: true }).filter(name => name.endsWith('.wasm')).length
 }
 
-test('Vite', { timeout }, async t => {
+test('Vite', async t => {
   const made = folder(t)
   tool('vite', ['build', '--logLevel=warn', `--outDir=${made}`, '--emptyOutDir'])
   assert.equal(await shows(t, made), 1)
 })
 
-test('webpack', { timeout }, async t => {
+test('webpack', async t => {
   const made = folder(t)
   tool('webpack', ['--mode=production', `--output-path=${made}`, '--entry=./page.js', '--output-filename=page.js', '--stats=errors-only'])
   assert.equal(await shows(t, made), 1)
 })
 
-test('esbuild, with the module in the bundle', { timeout }, async t => {
+test('esbuild, with the module in the bundle', async t => {
   const made = folder(t)
   tool('esbuild', ['page_inline.js', '--bundle', '--format=iife', '--minify', `--outfile=${join(made, 'page.js')}`, '--log-level=warning'])
   assert.equal(await shows(t, made), 0)
 })
 
-test('esbuild, with the module beside the bundle', { timeout }, async t => {
+test('esbuild, with the module beside the bundle', async t => {
   const made = folder(t)
   tool('esbuild', ['page.js', '--bundle', '--format=esm', `--outfile=${join(made, 'page.js')}`, '--log-level=warning'])
   cpSync(join(here, 'node_modules/leafid/wasm/leafid.wasm'), join(made, 'leafid.wasm'))
   assert.equal(await shows(t, made), 1)
 })
 
-test('a plain <script type="module">', { timeout }, async t => {
+test('a plain <script type="module">', async t => {
   const made = folder(t)
   mkdirSync(join(made, 'leafid'))
   cpSync(join(here, 'node_modules/leafid/wasm'), join(made, 'leafid/wasm'), { recursive: true })
@@ -79,17 +79,17 @@ test('a plain <script type="module">', { timeout }, async t => {
   assert.equal(await shows(t, made), 2, 'all of the folder')
 })
 
-test('leafid itself is WebAssembly in a bundle for browsers', { timeout }, async t => {
+test('leafid itself is WebAssembly in a bundle for browsers', async t => {
   const made = folder(t)
   writeFileSync(join(bundles, 'page_leafid.js'), readFileSync(join(bundles, 'page.js'), 'utf8').replace('leafid/wasm', 'leafid'))
   tool('webpack', ['--mode=production', `--output-path=${made}`, '--entry=./page_leafid.js', '--output-filename=page.js', '--stats=errors-only'])
   assert.equal(await shows(t, made), 1)
 })
 
-test('public ids are for servers, and no bundle for browsers has them', { timeout }, () => {
+test('public ids are for servers, and no bundle for browsers has them', () => {
   const bundle = (...options) => {
     const input = "import { PublicIds } from 'leafid/wasm/public-ids'\nconsole.log(PublicIds)\n"
-    return spawnSync(join(bin, 'esbuild'), ['--bundle', '--format=esm', ...options], { cwd: bundles, encoding: 'utf8', input, timeout })
+    return spawnSync(join(bin, 'esbuild'), ['--bundle', '--format=esm', ...options], { cwd: bundles, encoding: 'utf8', input, timeout: HANG })
   }
   assert.match(bundle().stderr, /Could not resolve "leafid\/wasm\/public-ids"/)
   assert.equal(bundle('--platform=node').status, 0)

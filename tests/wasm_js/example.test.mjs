@@ -8,7 +8,6 @@ import { after, before, test } from 'node:test'
 import { compose, decode } from 'leafid/wasm'
 import { here, launch, site } from './support.mjs'
 
-const timeout = 60_000
 const folder = mkdtempSync(join(tmpdir(), 'leafid-example-'))
 
 let browser
@@ -43,7 +42,7 @@ async function profile(t, options) {
 const text = (page, id) => page.locator(`#${id}`).textContent()
 const count = async page => Number((await text(page, 'count')).replaceAll(',', ''))
 
-test('it makes ids, and asks nobody else', { timeout }, async t => {
+test('it makes ids, and asks nobody else', async t => {
   const { url, page, asked, failures } = await profile(t)
   const one = await page()
   await one.uncheck('#steady')
@@ -64,7 +63,7 @@ test('it makes ids, and asks nobody else', { timeout }, async t => {
   assert.deepEqual(failures, [])
 })
 
-test('it takes ids of every layout apart', { timeout }, async t => {
+test('it takes ids of every layout apart', async t => {
   const { page } = await profile(t)
   const one = await page()
   const layouts = await one.locator('#layout option').evaluateAll(all => all.map(({ value }) => value))
@@ -89,7 +88,7 @@ test('it takes ids of every layout apart', { timeout }, async t => {
   assert.equal(await one.locator('#wrong').isHidden(), true)
 })
 
-test('the picture has a row for each tab; an end and a new start are seen', { timeout }, async t => {
+test('the picture has a row for each tab; an end and a new start are seen', async t => {
   const { page } = await profile(t)
   const [one, other] = [await page(), await page()]
   const names = page => page.locator('#spans .name').allTextContents()
@@ -106,7 +105,7 @@ test('the picture has a row for each tab; an end and a new start are seen', { ti
   assert.notEqual(await text(one, 'worker'), await text(other, 'worker'))
 })
 
-test('it works offline', { timeout }, async t => {
+test('it works offline', async t => {
   const { page, context } = await profile(t)
   const one = await page()
   await one.waitForFunction(() => !document.getElementById('offline').hidden)
@@ -117,7 +116,7 @@ test('it works offline', { timeout }, async t => {
   assert.ok(BigInt(await text(one, 'id')) > before)
 })
 
-test('it fits a phone, in light and dark', { timeout }, async t => {
+test('it fits a phone, in light and dark', async t => {
   const grounds = new Set()
   for (const colorScheme of ['light', 'dark']) {
     const { page } = await profile(t, { viewport: { width: 320, height: 640 }, colorScheme, hasTouch: true })

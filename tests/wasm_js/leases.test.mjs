@@ -8,9 +8,8 @@ import { Snowflake as Native } from 'leafid'
 import { Snowflake, decode } from 'leafid/wasm'
 import { RUNTIMES, assertDistinct, here, issue, launch, site } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
-import { space as files } from './node/support.mjs'
+import { HANG, space as files } from './node/support.mjs'
 
-const timeout = 60_000
 /** An id space of its own. */
 const space = () => ({ name: files().name })
 const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'
@@ -23,7 +22,7 @@ async function server(t, leaseMs = 30_000, ...args) {
 }
 
 async function until(what, holds) {
-  for (const end = Date.now() + 10_000; !(await holds()); await sleep(10)) assert.ok(Date.now() < end, what)
+  for (const end = Date.now() + HANG; !(await holds()); await sleep(10)) assert.ok(Date.now() < end, what)
 }
 
 /** Issues ids for a time; would_block is a pause. */
@@ -40,7 +39,7 @@ async function run(flake, ms) {
 }
 
 for (const runtime of Object.keys(RUNTIMES)) {
-  test(`${runtime}: a thread that slept beyond its lease, which another one has then`, { timeout }, async t => {
+  test(`${runtime}: a thread that slept beyond its lease, which another one has then`, async t => {
     const { url } = await server(t, 500, '--pool', '1')
     const options = { ...space(), worker: url }
     const slept = issue(t, runtime, { options, ms: 9000, stopMs: 2500, patient: true })
@@ -59,7 +58,7 @@ for (const runtime of Object.keys(RUNTIMES)) {
 }
 
 for (const runtime of Object.keys(RUNTIMES)) {
-  test(`${runtime}: leases of an object, renewed with their last token and released`, { timeout }, async t => {
+  test(`${runtime}: leases of an object, renewed with their last token and released`, async t => {
     const run = issue(t, runtime, { options: space(), ms: 5000, leaseMs: 2000 })
     const { said } = await run.ended
     assert.ok(said.claim === 1 && said.renew >= 3 && said.release === 1, JSON.stringify(said))
@@ -68,7 +67,7 @@ for (const runtime of Object.keys(RUNTIMES)) {
   })
 }
 
-test('a lease that comes when nobody waits for it any more goes back', { timeout }, async t => {
+test('a lease that comes when nobody waits for it any more goes back', async t => {
   const { url, tell, leases } = await server(t)
   await tell({ do: 'fault', fault: { delay_ms: 600 }, tag: 'claim', times: 1 })
   const options = { ...space(), worker: url, timeoutMs: 100, requestTimeoutMs: 5000 }
@@ -77,7 +76,7 @@ test('a lease that comes when nobody waits for it any more goes back', { timeout
   await until('the release', async () => (await leases(options.name))[0]?.token === null)
 })
 
-test('without its server a start is refused: no lease is cached', { timeout }, async t => {
+test('without its server a start is refused: no lease is cached', async t => {
   const { url, tell } = await server(t)
   const options = { ...space(), worker: url }
   const run = issue(t, 'node', { options, ms: 60_000 })
@@ -88,7 +87,7 @@ test('without its server a start is refused: no lease is cached', { timeout }, a
   await assert.rejects(Snowflake.open(options), { code: 'ERR_LEAFID_WORKER_LOST', message: /cannot be reached/ })
 })
 
-test('closed while another lease is claimed: that is released, and the next opening waits for it', { timeout }, async t => {
+test('closed while another lease is claimed: that is released, and the next opening waits for it', async t => {
   const { url, tell, leases } = await server(t, 600)
   const options = { ...space(), worker: url, requestTimeoutMs: 3000 }
   const flake = await Snowflake.open(options)
@@ -114,7 +113,7 @@ test('closed while another lease is claimed: that is released, and the next open
   await until('the releases', async () => (await leases(options.name)).filter(({ held }) => held).length <= 1)
 })
 
-test('after a loss, ready waits for the next lease, and fails with the error of its claim', { timeout }, async () => {
+test('after a loss, ready waits for the next lease, and fails with the error of its claim', async () => {
   let [claims, fails] = [0, false]
   const until = () => Date.now() + 1000
   const worker = {
@@ -138,7 +137,7 @@ test('after a loss, ready waits for the next lease, and fails with the error of 
         return true
       }
     }
-    for (const end = Date.now() + 5000; !isLost(); await sleep(1)) assert.ok(Date.now() < end, 'the loss')
+    for (const end = Date.now() + HANG; !isLost(); await sleep(1)) assert.ok(Date.now() < end, 'the loss')
   }
   await lost()
   await flake.ready()
@@ -157,7 +156,7 @@ test('after a loss, ready waits for the next lease, and fails with the error of 
   await assert.rejects(ready, { code: 'ERR_LEAFID_CLOSED' })
 })
 
-test('after a lost lease ids go on above the last one, though the clock went back meanwhile', { timeout }, async () => {
+test('after a lost lease ids go on above the last one, though the clock went back meanwhile', async () => {
   const program = `
     const now = Date.now
     let back = 0
@@ -192,7 +191,7 @@ test('after a lost lease ids go on above the last one, though the clock went bac
   assert.deepEqual(ids.filter((id, at) => at > 0 && id <= ids[at - 1]), [])
 })
 
-test('a page with an object that leases, and one with a function', { timeout }, async t => {
+test('a page with an object that leases, and one with a function', async t => {
   const browser = await launch()
   t.after(() => browser.close())
   const page = await (await browser.newContext()).newPage()
@@ -228,7 +227,7 @@ test('a page with an object that leases, and one with a function', { timeout }, 
   assert.ok(found.calls.filter(call => call === 'renew').length >= 3, found.calls.join())
 })
 
-test('the native package and pages have other ids of one server', { timeout }, async t => {
+test('the native package and pages have other ids of one server', async t => {
   const { url, leases } = await server(t, 1000)
   const { name, stateDir } = files()
   const native = new Native({ name, stateDir, worker: url })

@@ -10,7 +10,6 @@ import { Segments, Snowflake } from 'leafid/wasm'
 import { RUNTIMES, assertDistinct, here, issue } from './support.mjs'
 import { space, thrown, vectors } from './node/support.mjs'
 
-const timeout = 60_000
 const IN_USE = 'ERR_LEAFID_WORKER_IN_USE'
 const runtimes = Object.keys(RUNTIMES)
 const max = ids => ids.reduce((most, id) => (id > most ? id : most))
@@ -27,7 +26,7 @@ function said(runtime, name, program, args = [], env = {}) {
 }
 
 for (const runtime of runtimes) {
-  test(`${runtime}: the vectors of all languages`, { timeout }, () => {
+  test(`${runtime}: the vectors of all languages`, () => {
     const program = `
       import * as leafid from 'leafid/wasm'
       import * as publicIds from 'leafid/wasm/public-ids'
@@ -43,7 +42,7 @@ for (const runtime of runtimes) {
     counts.forEach((checked, at) => assert.ok(Number(checked) > vectors(names[at]).valid.length))
   })
 
-  test(`${runtime}: the native package: records outlive a kill, and processes share a range`, { timeout }, async t => {
+  test(`${runtime}: the native package: records outlive a kill, and processes share a range`, async t => {
     const options = { ...space(), worker: { first: 0, last: 3 }, exclusiveRange: true }
     const runs = []
     for (let round = 0; round < 2; round++) {
@@ -60,7 +59,7 @@ for (const runtime of runtimes) {
     assertDistinct(...runs)
   })
 
-  test(`${runtime}: without a record one process of the host has a number, and the next goes on above`, { timeout }, async t => {
+  test(`${runtime}: without a record one process of the host has a number, and the next goes on above`, async t => {
     const options = number()
     const runs = []
     for (const kill of [false, true, false]) {
@@ -80,7 +79,7 @@ for (const runtime of runtimes) {
     assertDistinct(...runs)
   })
 
-  test(`${runtime}: two threads, and two copies of the package, have no number twice`, { timeout }, () => {
+  test(`${runtime}: two threads, and two copies of the package, have no number twice`, () => {
     const copy = join(here, 'copy/node_modules/leafid')
     mkdirSync(copy, { recursive: true })
     cpSync(join(here, 'node_modules/leafid'), copy, { recursive: true })
@@ -111,7 +110,7 @@ for (const runtime of runtimes) {
     assert.equal(said(runtime, 'threads', program), `${IN_USE} ${IN_USE} ${IN_USE} opened\n`)
   })
 
-  test(`${runtime}: nothing keeps the process, and its end frees the number`, { timeout }, () => {
+  test(`${runtime}: nothing keeps the process, and its end frees the number`, () => {
     const program = `
       import { Snowflake } from 'leafid/wasm'
       new Snowflake(${JSON.stringify(number())}).next()
@@ -119,7 +118,7 @@ for (const runtime of runtimes) {
     for (let n = 0; n < 2; n++) assert.equal(said(runtime, 'end', program), 'opened\n')
   })
 
-  test(`${runtime}: what needs files is refused, and says what to do`, { timeout }, () => {
+  test(`${runtime}: what needs files is refused, and says what to do`, () => {
     const program = `
       import { Segments, Snowflake } from 'leafid/wasm'
       const lease = { claim: () => null, renew() {}, release() {} }
@@ -145,7 +144,7 @@ for (const runtime of runtimes) {
     for (const line of lines) assert.match(line, sentence)
   })
 
-  test(`${runtime}: a clock that leaps ahead while it runs`, { timeout }, async t => {
+  test(`${runtime}: a clock that leaps ahead while it runs`, async t => {
     const DAY_MS = 86_400_000
     const before = Date.now()
     const run = issue(t, runtime, { options: number(), leapMs: DAY_MS, ms: 3000 })
@@ -195,7 +194,7 @@ test('a lease whose worker id is held here is refused, and goes back', () => {
   flake.close()
 })
 
-test('a lazy one holds its worker id once, whatever asks for it first', { timeout }, async () => {
+test('a lazy one holds its worker id once, whatever asks for it first', async () => {
   const options = number()
   const flake = new Snowflake({ ...options, lazy: true })
   const ready = flake.ready()

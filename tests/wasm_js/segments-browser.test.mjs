@@ -6,7 +6,6 @@ import { after, before, test } from 'node:test'
 import { assertDistinct, here, launch, site } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
 
-const timeout = 60_000
 const REGRESSED = 'ERR_LEAFID_SEGMENT_REGRESSED'
 
 /** Code of every page. */
@@ -55,7 +54,7 @@ const giving = (page, ...ranges) =>
 const taken = (page, n) => page.evaluate(n => globalThis.taken(n), n)
 const numbers = ids => ids.map(BigInt)
 
-test('tabs with one tag of a server: no id twice, in each protocol', { timeout }, async t => {
+test('tabs with one tag of a server: no id twice, in each protocol', async t => {
   const { url: target } = await fakeServer(t)
   for (const protocol of ['range', 'leaf', 'leaf-snowflake']) {
     const { url, page } = await profile(t, target)
@@ -68,7 +67,7 @@ test('tabs with one tag of a server: no id twice, in each protocol', { timeout }
   }
 })
 
-test('a range that another tab was given is refused, also at the same moment, after a reload, and after a crash', { timeout }, async t => {
+test('a range that another tab was given is refused, also at the same moment, after a reload, and after a crash', async t => {
   const { page } = await profile(t)
   const [one, other] = await Promise.all([page(), page()])
   await Promise.all([giving(one, [1, 11]), giving(other, [1, 11])])
@@ -91,7 +90,7 @@ test('a range that another tab was given is refused, also at the same moment, af
   assert.equal((await taken(last, 2)).code, REGRESSED)
 })
 
-test('storage that is cleared while a page is open: the page still knows what it was given', { timeout }, async t => {
+test('storage that is cleared while a page is open: the page still knows what it was given', async t => {
   const { url, page } = await profile(t)
   const one = await page()
   await giving(one, [1, 11], [11, 21], [1, 11])
@@ -105,7 +104,7 @@ test('storage that is cleared while a page is open: the page still knows what it
   assert.ok(codes.every(Boolean) && codes.at(-1) === REGRESSED, codes.join())
 })
 
-test('a mark that cannot be stored is an error, and no id', { timeout }, async t => {
+test('a mark that cannot be stored is an error, and no id', async t => {
   const { page } = await profile(t)
   const one = await page()
   await one.evaluate(() => {
@@ -124,7 +123,7 @@ test('a mark that cannot be stored is an error, and no id', { timeout }, async t
   assert.deepEqual((await taken(one, 1)).ids, ['1'])
 })
 
-test('an origin that a server does not allow is an error that says so', { timeout }, async t => {
+test('an origin that a server does not allow is an error that says so', async t => {
   const { url: target } = await fakeServer(t)
   const { page } = await profile(t)
   const one = await page()

@@ -9,10 +9,9 @@ import { assertDistinct } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
 import { bundled, workerd } from './workerd.mjs'
 
-const timeout = 60_000
 const REGRESSED = 'ERR_LEAFID_SEGMENT_REGRESSED'
 
-test('marks outlive the object; several segments of one object; isolates without storage', { timeout }, async t => {
+test('marks outlive the object; several segments of one object; isolates without storage', async t => {
   const modules = await bundled(t, 'segments_worker')
   const folder = mkdtempSync(join(tmpdir(), 'leafid-objects-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -35,13 +34,13 @@ test('marks outlive the object; several segments of one object; isolates without
   assert.deepEqual((await again.ask('isolate', { ...given, options: { ...options, persist: false } }))[0].ids.length, 5)
 })
 
-test('a mark that is not durable: no id', { timeout }, async t => {
+test('a mark that is not durable: no id', async t => {
   const { ask } = await workerd(t, await bundled(t, 'segments_worker'))
   const given = { options: { timeoutMs: 300 }, ranges: [[1, 11]], counts: [5], unsynced: true }
   assert.deepEqual((await ask('object/a', given)).map(({ ids }) => ids), [[]])
 })
 
-test('from servers, in each protocol', { timeout }, async t => {
+test('from servers, in each protocol', async t => {
   const { url } = await fakeServer(t)
   const { ask } = await workerd(t, await bundled(t, 'segments_worker'))
   for (const protocol of ['range', 'leaf', 'leaf-snowflake', 'tinyid']) {

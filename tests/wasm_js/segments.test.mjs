@@ -10,7 +10,6 @@ import { assertDistinct } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
 import { space } from './node/support.mjs'
 
-const timeout = 60_000
 const REGRESSED = { code: 'ERR_LEAFID_SEGMENT_REGRESSED' }
 const sleep = ms => new Promise(done => setTimeout(done, ms))
 const memory = () => ({ name: space().name, persist: false })
@@ -24,7 +23,7 @@ const giving = (options, ...ranges) => {
   return new Segments({ step: 10, timeoutMs: 300, ...options, fetch })
 }
 
-test('this process knows what it was given, after a close too; another name does not', { timeout }, async () => {
+test('this process knows what it was given, after a close too; another name does not', async () => {
   const options = memory()
   const ids = giving(options, [1, 11], [1, 11], [5, 15], [11, 21])
   const order = ids.tag('order')
@@ -42,7 +41,7 @@ test('this process knows what it was given, after a close too; another name does
   other.close()
 })
 
-test('an answer that comes after the close is never issued', { timeout }, async () => {
+test('an answer that comes after the close is never issued', async () => {
   const options = memory()
   let answer
   const late = new Segments({ ...options, step: 10, fetch: () => new Promise(give => (answer = give)) })
@@ -64,7 +63,7 @@ test('an answer that comes after the close is never issued', { timeout }, async 
   next.close()
 })
 
-test('the user callback is outside of the caller\'s asynchronous context', { timeout }, async () => {
+test('the user callback is outside of the caller\'s asynchronous context', async () => {
   const transaction = new AsyncLocalStorage()
   const seen = []
   const ids = new Segments({ ...memory(), step: 2, adaptive: false, fetch: () => {
@@ -77,7 +76,7 @@ test('the user callback is outside of the caller\'s asynchronous context', { tim
   ids.close()
 })
 
-test('segments of any length', { timeout }, async () => {
+test('segments of any length', async () => {
   const end = 2n ** 63n - 1n
   // Numbers of ids that a number cannot hold: none is lost to rounding, and none comes twice.
   for (const [start, stride] of [[1n, 1n], [2n ** 62n + 1n, 1n], [0n, 3n], [end - 5n, 2n]]) {
@@ -101,7 +100,7 @@ async function server(t, answer) {
   return `http://127.0.0.1:${made.address().port}`
 }
 
-test('half a number is no id: an answer of a Leaf says where it ends', { timeout }, async t => {
+test('half a number is no id: an answer of a Leaf says where it ends', async t => {
   const answers = {
     whole: response => response.setHeader('Content-Length', 3).end('123'),
     // The connection ends with the answer, or too early.
@@ -132,7 +131,7 @@ test('half a number is no id: an answer of a Leaf says where it ends', { timeout
   }
 })
 
-test('one answer to two requests, as of a proxy that joins them, is refused', { timeout }, async t => {
+test('one answer to two requests, as of a proxy that joins them, is refused', async t => {
   const nonces = []
   const url = await server(t, (request, response) => {
     nonces.push(new URL(request.url, 'http://x').searchParams.get('nonce'))
@@ -147,7 +146,7 @@ test('one answer to two requests, as of a proxy that joins them, is refused', { 
   other.close()
 })
 
-test('a range server whose counter goes back: after is the mark', { timeout }, async t => {
+test('a range server whose counter goes back: after is the mark', async t => {
   const { url, tell } = await fakeServer(t)
   const options = { ...memory(), protocol: 'range', step: 10, adaptive: false }
   const runs = []

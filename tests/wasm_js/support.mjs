@@ -7,6 +7,7 @@ import { createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { chromium } from 'playwright-core'
+import { HANG } from './node/support.mjs'
 
 export const here = import.meta.dirname
 const bin = join(here, '../node_modules/.bin')
@@ -103,9 +104,20 @@ function proxy(asked, answer, target) {
 const ARGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
 const QUIET = ['--disable-background-networking', '--disable-component-update', '--disable-sync']
 
-const CHROMIUM = { executablePath: '/usr/bin/chromium', args: [...ARGS, ...QUIET] }
+const CHROMIUM = { executablePath: '/usr/bin/chromium', args: [...ARGS, ...QUIET], timeout: HANG }
 
-export const launch = () => chromium.launch(CHROMIUM)
+export async function launch() {
+  const browser = await chromium.launch(CHROMIUM)
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = async options => patient(await newContext(options))
+  return browser
+}
+
+/** Else what a page waits for has 30 seconds. */
+function patient(context) {
+  context.setDefaultTimeout(HANG)
+  return context
+}
 
 /** A profile in which frames of other sites have storage: by default some browsers, and private windows, give them none. */
 export async function launchProfile() {
@@ -115,5 +127,5 @@ export async function launchProfile() {
   writeFileSync(join(folder, 'Default/Preferences'), JSON.stringify(preferences))
   // Its processes still write when it is closed.
   process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  return chromium.launchPersistentContext(folder, CHROMIUM)
+  return patient(await chromium.launchPersistentContext(folder, CHROMIUM))
 }

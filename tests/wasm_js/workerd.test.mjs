@@ -11,11 +11,10 @@ import { fakeServer } from './node/fake-server.mjs'
 import { vectors } from './node/support.mjs'
 import { bundled, workerd } from './workerd.mjs'
 
-const timeout = 60_000
 /** These objects are the only ones that have it. */
 const SEVEN = { worker: 7, exclusiveRange: true }
 
-test('the vectors; a Durable Object goes on above after a restart; isolates are refused', { timeout }, async t => {
+test('the vectors; a Durable Object goes on above after a restart; isolates are refused', async t => {
   const modules = await bundled(t)
   const folder = mkdtempSync(join(tmpdir(), 'leafid-objects-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -45,7 +44,7 @@ test('the vectors; a Durable Object goes on above after a restart; isolates are 
   assertDistinct(...runs)
 })
 
-test('public ids, with a key of the environment; it has no files', { timeout }, async t => {
+test('public ids, with a key of the environment; it has no files', async t => {
   const { ask } = await workerd(t, await bundled(t))
   const given = vectors('public_ids.json')
   assert.ok((await ask('public-ids', given)).checked > given.valid.length)
@@ -56,7 +55,7 @@ test('public ids, with a key of the environment; it has no files', { timeout }, 
   assert.match(await refusal('file:key'), /^key is file:key, which cannot be read: workerd has no files; allowed: /)
 })
 
-test('storage of an object that is deleted while it runs: no further span', { timeout }, async t => {
+test('storage of an object that is deleted while it runs: no further span', async t => {
   const { ask } = await workerd(t, await bundled(t))
   const first = await ask('object/a', { options: SEVEN, count: 100 })
   const after = await ask('object/a', { options: SEVEN, count: 100, deletes: true, ms: 5000 })
@@ -64,13 +63,13 @@ test('storage of an object that is deleted while it runs: no further span', { ti
   assertDistinct(first.ids, after.ids)
 })
 
-test('storage of an object that is not durable: no id', { timeout }, async t => {
+test('storage of an object that is not durable: no id', async t => {
   const { ask } = await workerd(t, await bundled(t))
   const { ids, code } = await ask('object/a', { options: SEVEN, count: 1, unsynced: true })
   assert.deepEqual([ids, code], [[], 'ERR_LEAFID_STATE_IO'])
 })
 
-test('an isolate with an object that leases, beyond its first span; a function is refused', { timeout }, async t => {
+test('an isolate with an object that leases, beyond its first span; a function is refused', async t => {
   const { ask } = await workerd(t, await bundled(t))
   const found = await ask('leases', { count: 100, ms: 2500 })
   assert.deepEqual([found.code, found.released], [undefined, 1], JSON.stringify(found))
@@ -81,7 +80,7 @@ test('an isolate with an object that leases, beyond its first span; a function i
   assert.equal(down.code, 'ERR_LEAFID_WORKER_LOST')
 })
 
-test('an isolate with a lease; requests one after another, beyond its end', { timeout }, async t => {
+test('an isolate with a lease; requests one after another, beyond its end', async t => {
   const { url } = await fakeServer(t, '--lease-ms', '600', '--threshold-ms', '500')
   const { ask } = await workerd(t, await bundled(t))
   const ids = []
