@@ -81,7 +81,9 @@ def _():
 @test("a disk that hangs: callers are bounded, durable ids go on, and it recovers", sleeps=True)
 def _():
     where = place()
-    subject = Serve(before=stalled(where)).open("a", *where.options(worker=1, timeout_ms=1_500))
+    # The one disk that may be late here is the one that hangs.
+    options = where.options(worker=1, state=where.unsynced("state"), timeout_ms=1_500)
+    subject = Serve(before=stalled(where)).open("a", *options)
     subject.run("a", 2_500)
     where.write("disk", "hang")
     hung = now_ms()
