@@ -50,7 +50,13 @@ fn a_second_process_is_refused_at_once_naming_the_holder() {
     let other_dir = Place::new();
     for dir in [place.dir.path(), other_dir.dir.path()] {
         let begun = Instant::now();
-        let error = place.builder().state_dir(dir).worker(7).timeout_ms(120_000).open().unwrap_err();
+        let error = place
+            .builder()
+            .state_dir(dir)
+            .worker(7)
+            .timeout_ms((2 * HANG).as_millis() as i64)
+            .open()
+            .unwrap_err();
         assert!(begun.elapsed() < HANG, "at once, not after timeout_ms");
         assert_eq!(error.code(), Code::WorkerInUse);
         assert!(error.message().contains(&format!("pid {} on host ", child.id())), "{error}");
@@ -92,7 +98,7 @@ fn a_range_gives_each_process_an_id_and_refuses_the_ninth() {
     child.kill().unwrap();
     child.wait().unwrap();
     let begun = Instant::now();
-    let flake = place.builder().worker(0..=7).timeout_ms(120_000).open().unwrap();
+    let flake = place.builder().worker(0..=7).timeout_ms((2 * HANG).as_millis() as i64).open().unwrap();
     assert!(begun.elapsed() < HANG, "at once, not after timeout_ms");
     assert_eq!(flake.worker_id().unwrap().to_string(), id);
     flake.close().unwrap();
@@ -110,7 +116,7 @@ fn a_range_gives_each_process_an_id_and_refuses_the_ninth() {
 fn a_close_wakes_who_waits_for_a_span() {
     let place = Place::new();
     for _ in 0..30 {
-        let flake = place.builder().worker(7).timeout_ms(120_000).open().unwrap();
+        let flake = place.builder().worker(7).timeout_ms((2 * HANG).as_millis() as i64).open().unwrap();
         let begun = Instant::now();
         std::thread::scope(|scope| {
             for _ in 0..3 {

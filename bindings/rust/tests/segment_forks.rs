@@ -134,7 +134,7 @@ fn a_child_of_a_raw_clone_is_refused_for_it_has_no_threads() {
         return;
     }
     let place = Place::new();
-    let ids = counters(&place).timeout_ms(120_000).open().unwrap();
+    let ids = counters(&place).timeout_ms((2 * HANG).as_millis() as i64).open().unwrap();
     let order = ids.tag("order").unwrap();
     order.next().unwrap();
     let said = in_child(raw_clone, |say| {

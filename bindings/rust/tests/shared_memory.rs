@@ -16,7 +16,7 @@ fn counted(place: &Place) -> Segments {
         .name(&place.name)
         .step(10)
         .adaptive(false)
-        .timeout_ms(120_000)
+        .timeout_ms((2 * HANG).as_millis() as i64)
         .fetch(move |request| {
             let start = next.fetch_add(request.step, SeqCst);
             Ok(Some(Segment::new(start, start + request.step, 1)?.into()))

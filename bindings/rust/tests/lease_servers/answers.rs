@@ -157,7 +157,8 @@ fn an_opening_is_bounded_by_its_own_time() {
     let (place, server) = (Place::new(), Server::new(20_000));
     server.reacts(|_| Reaction::Hang);
     let begun = std::time::Instant::now();
-    let builder = place.builder().worker(server.url()).request_timeout_ms(60_000).timeout_ms(200);
+    let builder =
+        place.builder().worker(server.url()).request_timeout_ms(HANG.as_millis() as i64).timeout_ms(200);
     let error = builder.open().unwrap_err();
     assert_eq!(error.code(), Code::WorkerLost, "{error}");
     assert!(begun.elapsed() < HANG / 2, "{:?}", begun.elapsed());

@@ -211,7 +211,8 @@ fn refusals_of_a_renewal_are_no_loss_until_the_lease_ends() {
 #[test]
 fn a_close_ends_what_is_under_way() {
     let (place, server) = (Place::new(), Server::new(LEASE_MS));
-    let flake = place.builder().worker(server.url()).request_timeout_ms(60_000).open().unwrap();
+    let flake =
+        place.builder().worker(server.url()).request_timeout_ms(HANG.as_millis() as i64).open().unwrap();
     flake.next().unwrap();
     server.reacts(|seen| match seen.call.as_str() {
         "renew" => Reaction::Hang,
