@@ -286,8 +286,8 @@ impl RunOrder {
     /// The first claim failed, and nothing is locked any more. A process whose opening fails probably ends: its lease is
     /// released before.
     fn tell_undone(&mut self, m: &mut Moment<'_>) -> Progress {
-        let releases = self.is_releasing() && self.callers.opens_beside_loops();
-        let Some((error, _)) = self.undone.take_if(|(_, until)| !releases || m.boot >= *until) else {
+        let waits = !self.is_told && self.is_releasing() && self.callers.opens_beside_loops();
+        let Some((error, _)) = self.undone.take_if(|(_, until)| !waits || m.boot >= *until) else {
             return Progress::Waits(self.undone.as_ref().map(|(_, until)| *until));
         };
         if self.is_told && self.callers.opens() {
