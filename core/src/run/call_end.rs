@@ -65,22 +65,26 @@ impl RunCallEnd {
     }
 }
 
-impl From<RecordPeeked> for RunCallEnd {
-    fn from(end: RecordPeeked) -> RunCallEnd {
-        RunCallEnd(End::Peeked(end))
-    }
+/// The calls that hosts carry out in steps make ends of their own.
+macro_rules! ends {
+    ($($from:ident: $end:ty => $to:expr;)*) => {
+        $(impl From<$end> for RunCallEnd {
+            fn from($from: $end) -> RunCallEnd {
+                RunCallEnd($to)
+            }
+        })*
+    };
 }
 
-impl From<RecordOpened> for RunCallEnd {
-    fn from(end: RecordOpened) -> RunCallEnd {
-        RunCallEnd(End::Opened(Box::new(end)))
-    }
-}
-
-impl From<RecordWritten> for RunCallEnd {
-    fn from(end: RecordWritten) -> RunCallEnd {
-        RunCallEnd(End::Written(Box::new(end)))
-    }
+ends! {
+    end: RecordPeeked => End::Peeked(end);
+    end: RecordOpened => End::Opened(Box::new(end));
+    end: RecordWritten => End::Written(Box::new(end));
+    end: CachesListed => End::CachesListed(end);
+    end: CacheFound => End::CacheRead(end);
+    end: CacheWritten => End::CacheWritten(Box::new(end));
+    end: CacheDropped => End::CacheDropped(end);
+    end: HttpEnd => End::Http(Box::new(end));
 }
 
 /// Why a call of user code has no result.
@@ -103,36 +107,6 @@ pub enum Claimed {
     Id(i64),
     /// A lease. The time is how long before the call its result was asked for: for event loops.
     Lease(Lease, Duration),
-}
-
-impl From<CachesListed> for RunCallEnd {
-    fn from(end: CachesListed) -> RunCallEnd {
-        RunCallEnd(End::CachesListed(end))
-    }
-}
-
-impl From<CacheFound> for RunCallEnd {
-    fn from(end: CacheFound) -> RunCallEnd {
-        RunCallEnd(End::CacheRead(end))
-    }
-}
-
-impl From<CacheWritten> for RunCallEnd {
-    fn from(end: CacheWritten) -> RunCallEnd {
-        RunCallEnd(End::CacheWritten(Box::new(end)))
-    }
-}
-
-impl From<CacheDropped> for RunCallEnd {
-    fn from(end: CacheDropped) -> RunCallEnd {
-        RunCallEnd(End::CacheDropped(end))
-    }
-}
-
-impl From<HttpEnd> for RunCallEnd {
-    fn from(end: HttpEnd) -> RunCallEnd {
-        RunCallEnd(End::Http(Box::new(end)))
-    }
 }
 
 /// Who holds a worker id on this host, as far as the host can see.

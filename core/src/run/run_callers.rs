@@ -65,22 +65,41 @@ pub struct Answered {
 }
 
 /// One who waits to open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Opener {
-    number: Aside<u64>,
     longest: Option<Duration>,
     loops: bool,
+}
+
+/// Those with one kind of need.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct WaitLine<T> {
+    waiting: Vec<(Aside<u64>, T)>,
+    /// The last number that was answered, and the answer.
+    answered: Aside<(u64, Option<Answer>)>,
+}
+
+impl<T> WaitLine<T> {
+    fn give_up(&mut self, ticket: RunTicket) {
+        self.waiting.retain(|(number, _)| number.0 != ticket.number);
+    }
+
+    fn answer_all(&mut self, last: Aside<u64>, answer: Answer) {
+        self.waiting.clear();
+        self.answered = Aside((last.0, Some(answer)));
+    }
+
+    fn answer(&self, ticket: RunTicket) -> Option<Answer> {
+        self.answered.0.1.clone().filter(|_| ticket.number <= self.answered.0.0)
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct RunCallers {
     last: Aside<u64>,
-    answered: Aside<Answered>,
-    openers: Vec<Opener>,
-    spans: Vec<Aside<u64>>,
-    closes: Vec<Aside<u64>>,
-    /// The last answer to each kind of need.
-    answers: Aside<[Option<Answer>; 3]>,
+    opens: WaitLine<Opener>,
+    spans: WaitLine<()>,
+    closes: WaitLine<()>,
 }
 
 impl RunCallers {
@@ -89,17 +108,14 @@ impl RunCallers {
         let number = self.last;
         let line = match need {
             Need::Open { longest, loops } => {
-                self.openers.push(Opener { number, longest, loops });
+                self.opens.waiting.push((number, Opener { longest, loops }));
                 LineOf::Open
             }
             Need::Span => {
-                self.spans.push(number);
+                self.spans.waiting.push((number, ()));
                 LineOf::Span
             }
-            Need::Close { .. } => {
-                self.closes.push(number);
-                LineOf::Close
-            }
+            Need::Close { .. } => LineOf::Close,
         };
         RunTicket { number: number.0, line }
     }
@@ -107,67 +123,61 @@ impl RunCallers {
     /// The caller has left.
     pub(crate) fn give_up(&mut self, ticket: RunTicket) {
         match ticket.line {
-            LineOf::Open => self.openers.retain(|opener| opener.number.0 != ticket.number),
-            LineOf::Span => self.spans.retain(|number| number.0 != ticket.number),
-            LineOf::Close => self.closes.retain(|number| number.0 != ticket.number),
+            LineOf::Open => self.opens.give_up(ticket),
+            LineOf::Span => self.spans.give_up(ticket),
+            // The end goes on without it.
+            LineOf::Close => {}
         }
     }
 
     pub(crate) fn answer_opens(&mut self, answer: Answer) {
-        self.openers.clear();
-        self.answered.0.opens = self.last.0;
-        self.answers.0[0] = Some(answer);
+        self.opens.answer_all(self.last, answer);
     }
 
     pub(crate) fn answer_spans(&mut self, answer: Answer) {
-        self.spans.clear();
-        self.answered.0.spans = self.last.0;
-        self.answers.0[1] = Some(answer);
+        self.spans.answer_all(self.last, answer);
     }
 
     pub(crate) fn answer_closes(&mut self, answer: Answer) {
-        self.closes.clear();
-        self.answered.0.closes = self.last.0;
-        self.answers.0[2] = Some(answer);
+        self.closes.answer_all(self.last, answer);
     }
 
     /// The answer to a ticket; `None` if there is none yet.
     pub(crate) fn answer(&self, ticket: RunTicket) -> Option<Answer> {
-        let Answered { opens, spans, closes } = self.answered.0;
-        let (answered, at) = match ticket.line {
-            LineOf::Open => (opens, 0),
-            LineOf::Span => (spans, 1),
-            LineOf::Close => (closes, 2),
-        };
-        self.answers.0[at].clone().filter(|_| ticket.number <= answered)
+        match ticket.line {
+            LineOf::Open => self.opens.answer(ticket),
+            LineOf::Span => self.spans.answer(ticket),
+            LineOf::Close => self.closes.answer(ticket),
+        }
     }
 
     pub(crate) fn answered(&self) -> Answered {
-        self.answered.0
+        let RunCallers { opens, spans, closes, .. } = self;
+        Answered { opens: opens.answered.0.0, spans: spans.answered.0.0, closes: closes.answered.0.0 }
     }
 
     /// Whether somebody waits to open.
     pub(crate) fn opens(&self) -> bool {
-        !self.openers.is_empty()
+        !self.opens.waiting.is_empty()
     }
 
     /// Whether somebody waits for a span.
     pub(crate) fn waits_for_span(&self) -> bool {
-        !self.spans.is_empty()
+        !self.spans.waiting.is_empty()
     }
 
     /// The longest wait for the clock that the first opener accepts.
     pub(crate) fn longest(&self) -> Option<Duration> {
-        self.openers.first().and_then(|opener| opener.longest)
+        self.opens.waiting.first().and_then(|(_, opener)| opener.longest)
     }
 
     /// Whether somebody waits to open, and none of them holds up an event loop, by which what it waits for may come.
     pub(crate) fn opens_beside_loops(&self) -> bool {
-        self.opens() && self.openers.iter().all(|opener| opener.loops)
+        self.opens() && self.opens.waiting.iter().all(|(_, opener)| opener.loops)
     }
 
     /// Whether an opener returns to its event loop.
     pub(crate) fn loops(&self) -> bool {
-        self.openers.iter().any(|opener| opener.loops)
+        self.opens.waiting.iter().any(|(_, opener)| opener.loops)
     }
 }
