@@ -7,7 +7,8 @@ use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 
-pub(super) fn closed() -> Error {
+/// The error of calls after a close.
+pub fn closed() -> Error {
     Error::new(Code::Closed, "the segments were closed; open them again")
 }
 

@@ -6,7 +6,6 @@ use super::settings::{SupplySettings, TagId};
 use super::tag_supply::TagSupply;
 use super::tickets::{Caller, Outcome, Ticket, Tickets, Wish};
 use crate::call::CallId;
-use crate::options::check_tag;
 use crate::{CircuitBreaker, Error, FetchAction, FetchPhase, Fetched, Guard, Result, Run};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -59,7 +58,6 @@ impl Needs {
             self.tags.get_mut(id).into_iter().for_each(|tag| tag.is_unused = false);
             return Ok(*id);
         }
-        check_tag(name)?;
         self.settings.source.check_tag(name)?;
         let (id, name) = (TagId(self.agenda.number()), Arc::<str>::from(name));
         let guard = self.held.remove(&name);

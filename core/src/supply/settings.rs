@@ -4,7 +4,7 @@ use super::counter_update::{CounterDirectory, NamedCounter};
 use crate::call::FileAdvice;
 use crate::format::unused::MachineStart;
 use crate::http::HttpServers;
-use crate::options::{Prewarm, Protocol};
+use crate::options::{Prewarm, Protocol, check_tag};
 use crate::wire::leaf::LeafMode;
 use crate::{CallLimit, IdOrder, Result, Stock};
 use alloc::string::String;
@@ -212,8 +212,9 @@ impl Source {
         matches!(self, Source::Callback { is_deferred: true })
     }
 
-    /// Errors: `invalid_argument` for a tag that the source would confuse with another.
-    pub(super) fn check_tag(&self, tag: &str) -> Result<()> {
+    /// Errors: `invalid_argument` for what is no tag, or a tag that the source would confuse with another.
+    pub fn check_tag(&self, tag: &str) -> Result<()> {
+        check_tag(tag)?;
         self.leaf().map_or(Ok(()), |(mode, _)| mode.check_tag(tag))
     }
 }

@@ -24,7 +24,7 @@
 //! A forgotten tag goes from `Rests` as soon as no ticket of it is left. Segments go to the callers that wait, and then
 //! to the buffer. Closed, all ends of calls are without effect but those that store unused ids or give them back.
 
-use super::caller_errors::error_of;
+use super::caller_errors::{error_of, late_of};
 use super::close::Closing;
 use super::fetch_texts::closed;
 use super::fetches::Fetches;
@@ -142,6 +142,11 @@ impl Supply {
         };
         self.fetches.leave_if_unused(tag);
         collected
+    }
+
+    /// The error of a caller that has waited for so long elsewhere, as in a line of its binding.
+    pub fn late(&self, tag: TagId, waited: Duration, clocks: Clocks) -> Error {
+        late_of(&self.fetches, tag, waited, clocks.boot)
     }
 
     /// A caller has gone: its future was dropped, its signal aborted, its wait interrupted. Its ids are put back, also

@@ -186,3 +186,16 @@ fn who_gets_the_id_that_requests_the_next_fetch_as_it_begins_to_wait_has_it_made
     host.drive();
     assert_eq!(host.asked.len(), 2);
 }
+
+#[test]
+fn who_waited_elsewhere_is_told_what_is_known_of_the_tag() {
+    let mut host = Host::new(settings());
+    let (tag, _) = host.tag("order");
+    host.errors = vec![down()];
+    host.wait(tag, 1);
+    host.drive();
+    let late = |host: &Host| host.supply.late(tag, Duration::from_millis(7), host.clocks()).to_string();
+    assert!(late(&host).contains("no id of the tag \"order\" within 7 ms: "), "{}", late(&host));
+    host.supply.close(host.clocks());
+    assert!(late(&host).starts_with("closed"), "{}", late(&host));
+}
