@@ -12,8 +12,6 @@ pub(super) struct TagCounts {
     pub(super) fetch_times: Durations,
     /// How long the last fetch took.
     pub(super) last_fetch: Option<Duration>,
-    /// The largest number of issued ids that was seen before ids were put back.
-    pub(super) issued: u64,
     /// Ids that went out in ranges, past the buffer.
     pub(super) ranged: u64,
     /// The number of fetches that failed with each code.

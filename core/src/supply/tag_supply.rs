@@ -5,6 +5,7 @@ use super::settings::SupplySettings;
 use super::tag_counts::TagCounts;
 use super::tickets::{CallerLine, Ticket, Tickets};
 use super::work::{FetchStage, Work};
+use crate::atomic::statistics::{AtomicU64, Ordering::Relaxed};
 use crate::call::CallId;
 use crate::segment::guard::cross;
 use crate::{
@@ -52,6 +53,8 @@ pub(super) struct TagSupply {
     /// The call to the source that failed last.
     pub(super) failed_by: Option<CallId>,
     pub(super) counts: Option<Box<TagCounts>>,
+    /// The largest number of issued ids that somebody was told.
+    told: AtomicU64,
 }
 
 impl TagSupply {
@@ -79,6 +82,7 @@ impl TagSupply {
             guard: guard.or_else(|| settings.is_held().then(new)),
             failed_by: None,
             counts: None,
+            told: AtomicU64::new(0),
         }
     }
 
@@ -97,8 +101,9 @@ impl TagSupply {
         self.buffer.left(&self.filler) + self.pending.ids()
     }
 
+    /// The number of ids that callers took, from the buffer or beside it.
     pub(super) fn taken(&self) -> u64 {
-        self.buffer.taken(&self.filler)
+        self.received.saturating_sub(self.left())
     }
 
     /// Gives ids to the calls that wait, before anything else gets them. `got` is told who got some.
@@ -181,10 +186,10 @@ impl TagSupply {
         }
     }
 
-    /// The number of ids that callers got. Ids that are put back do not lower it.
+    /// The number of ids that callers got. Ids that are put back do not lower what was told.
     pub(super) fn issued(&self) -> u64 {
-        let before = self.counts.as_ref().map_or(0, |counts| counts.issued);
-        before.max(self.received.saturating_sub(self.left()))
+        let issued = self.taken();
+        self.told.fetch_max(issued, Relaxed).max(issued)
     }
 
     /// Puts ids back; they come before what is pending. Those that are there already would be issued twice.
@@ -192,7 +197,6 @@ impl TagSupply {
         if runs.is_empty() {
             return;
         }
-        self.counts().issued = self.issued();
         let in_buffer = self.buffer.segments(&self.filler);
         for segment in runs.iter().rev().filter(|run| run.count > 0).filter_map(|run| segment_of(run).ok()) {
             let is_there = in_buffer.iter().copied().chain(self.pending.iter());
@@ -232,6 +236,7 @@ impl Clone for TagSupply {
             work: self.work.clone(),
             guard: self.guard.clone(),
             counts: self.counts.clone(),
+            told: AtomicU64::new(self.told.load(Relaxed)),
             ..*self
         }
     }

@@ -188,6 +188,23 @@ fn who_gets_the_id_that_requests_the_next_fetch_as_it_begins_to_wait_has_it_made
 }
 
 #[test]
+fn ids_that_are_put_back_do_not_lower_what_somebody_was_told() {
+    let mut host = Host::new(settings());
+    let (tag, buffer) = host.tag("order");
+    let ticket = host.wait(tag, 1);
+    host.drive();
+    assert_eq!(host.collect(ticket), Ok(vec![1]));
+    let take_and_put_back = |host: &mut Host, is_told: bool| {
+        let (run, _) = buffer.take_many(4).unwrap();
+        let told = is_told.then(|| host.supply.tag_stats(tag).unwrap().ids);
+        host.supply.put_back(tag, &[run], host.clocks());
+        (told, host.supply.tag_stats(tag).unwrap().ids)
+    };
+    assert_eq!(take_and_put_back(&mut host, false), (None, 1));
+    assert_eq!(take_and_put_back(&mut host, true), (Some(5), 5));
+}
+
+#[test]
 fn who_waited_elsewhere_is_told_what_is_known_of_the_tag() {
     let mut host = Host::new(settings());
     let (tag, _) = host.tag("order");

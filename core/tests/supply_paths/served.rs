@@ -7,6 +7,7 @@ use leafid_core::http::{HttpCall, HttpServer, HttpServers, NoResponse};
 use leafid_core::supply::{Call, Dialect, Notice, Source, SupplySettings, TagId};
 use leafid_core::wire::Response;
 use leafid_core::wire::leaf::LeafMode;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,6 +63,28 @@ pub(crate) fn answer(host: &mut Host, (id, mut call): (CallId, HttpCall), random
     let body = body.replace("NONCE", &format!("{random:032x}"));
     let (end, _) = call.end(&Response::new("http://a", 200, body.as_bytes(), "servers"));
     host.supply.done(id, end, host.clocks());
+}
+
+#[test]
+fn the_stock_of_a_leaf_grows_with_the_ids_of_those_who_wait() {
+    let mode = LeafMode::Segment { block_size: 1 };
+    let settings = of(Dialect::Leaf(mode), IdOrder::Ranges);
+    let mut host = Host::new(SupplySettings { step: Some(100), adaptive: true, ..settings });
+    let (tag, _) = host.tag("order");
+    let mut calls = VecDeque::new();
+    for id in 1..=60 {
+        let ticket = host.wait(tag, 1);
+        while let Some(call) = request(&mut host) {
+            calls.push_back(call);
+        }
+        // One at a time, so that each id is waited for, and none goes by the buffer.
+        answer(&mut host, calls.pop_front().unwrap(), 7, &id.to_string());
+        while let Some(call) = request(&mut host) {
+            calls.push_back(call);
+        }
+        assert_eq!(host.collect(ticket), Ok(vec![id]));
+    }
+    assert_eq!(host.supply.tag_stats(tag).unwrap().step, 100);
 }
 
 fn fail(host: &mut Host, (id, mut call): (CallId, HttpCall)) {
