@@ -75,7 +75,8 @@ pub struct NamedCounter {
 pub enum CounterStep {
     /// Read this file without its lock.
     Peek(String),
-    /// Open, lock and read this file. With bytes a missing one is made of them.
+    /// Open, lock and read this file. With bytes a missing one is made of them, and its name is made durable: the marker
+    /// counts it next.
     Open(String, Option<Box<[u8; FILE_BYTES]>>),
     /// List the names in the directory.
     List,
