@@ -1,5 +1,6 @@
 //! A request without a response: what was wrong, and what to do.
 
+use super::frame::BodyEnd;
 use super::http_servers::HttpServer;
 use crate::spelling::name::{CA_FILE, CONNECT_TIMEOUT_MS, REQUEST_TIMEOUT_MS};
 use crate::{Code, Error};
@@ -25,6 +26,8 @@ pub enum NoResponse<'a> {
     Io(&'a str),
     /// What came is not HTTP.
     NotHttp(&'a str),
+    /// Readers of HTTP read the head of the response differently, as [`FrameCheck`](super::FrameCheck) told.
+    Ambiguous(&'a str),
     /// The head of the response is too long.
     LongHead(&'a str),
     /// The proxy made no connection, as "proxy server responded 403/403".
@@ -94,6 +97,10 @@ impl NoResponse<'_> {
             }
             NoResponse::NotHttp(told) => {
                 invalid(&format!("sent a response that is not HTTP ({told}); {other_scheme}"))
+            }
+            NoResponse::Ambiguous(told) => {
+                let flaw = BodyEnd::Ambiguous(told).flaw().unwrap_or_default();
+                invalid(&format!("sent a response that {flaw}"))
             }
             NoResponse::LongHead(told) => {
                 invalid(&format!("answered with headers that are too long ({told})"))

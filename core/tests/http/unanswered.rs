@@ -57,6 +57,12 @@ fn what_is_said_without_a_response() {
             "sent a response that is not HTTP (bad line); if it speaks TLS there, write https://",
         ),
         (
+            NoResponse::Ambiguous("two lengths"),
+            "source_invalid",
+            "sent a response that is framed so that another reader of HTTP may read another one (two lengths): see the \
+             server, and the proxies before it",
+        ),
+        (
             NoResponse::LongHead("16 KiB"),
             "source_invalid",
             "answered with headers that are too long (16 KiB)",
