@@ -416,6 +416,8 @@ export interface CommonSegmentsOptions {
 export interface FetchSegmentsOptions extends CommonSegmentsOptions {
   /** Gives the segments. */
   readonly fetch: SegmentFetch
+  /** 1 is your word that tags called `…-xN` are no blocks of ids for anybody. Default: such a tag is refused. */
+  readonly blockSize?: 1 | null
 }
 
 /**
@@ -439,7 +441,10 @@ export interface ServerSegmentsOptions extends CommonSegmentsOptions {
   readonly connectTimeoutMs?: number | null
   /** Kept-alive connections to each server, 1 to 64; with a Leaf also its concurrent requests. Default 4. */
   readonly connections?: number | null
-  /** With `'leaf'`, how many ids each number stands for, 2 to 1000000; the tag must be called `…-xN`. Default none. */
+  /**
+   * With `'leaf'`, how many ids each number stands for, 2 to 1000000; the tag must be called `…-xN`. Default none. With
+   * others, 1 is your word that tags called so are no blocks of ids for anybody.
+   */
   readonly blockSize?: number | null
   /** Sent to servers as `Authorization: Bearer …`; to tinyid as its own `token`. */
   readonly token?: string | null

@@ -37,6 +37,8 @@ extern crate alloc;
 extern crate std;
 
 mod atomic;
+#[cfg(any(feature = "options", feature = "wire"))]
+mod block_tags;
 #[cfg(all(feature = "format", feature = "options", feature = "wire"))]
 pub mod call;
 mod code;

@@ -50,6 +50,7 @@ const shared = {
   prewarm,
   keepUnused: truth,
   orderedSource: truth,
+  blockSize: integer,
 }
 const ofServers = {
   ...shared,
@@ -57,7 +58,6 @@ const ofServers = {
   requestTimeoutMs: integer,
   connectTimeoutMs: integer,
   connections: integer,
-  blockSize: integer,
   token: text,
   headers,
   caFile: text,

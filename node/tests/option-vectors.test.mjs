@@ -15,7 +15,8 @@ const base = () => (wasm ? { name: space().name, persist: false } : space())
 const NATIVE = new Set(['ca_file', 'tags', 'create', 'state_dir', 'shared_fs', 'shared_group', 'keep_unused', 'persist'])
 
 function opened({ of, option, with: besides = {} }, value) {
-  const given = { ...base(), ...besides, [camel(option)]: value }
+  const more = Object.fromEntries(Object.entries(besides).map(([name, value]) => [camel(name), value]))
+  const given = { ...base(), ...more, [camel(option)]: value }
   if (of === 'snowflake') return new Snowflake({ worker: 7, lazy: true, ...given })
   if (option === 'fetch') return new Segments(given)
   const { servers = 'http://127.0.0.1:1', ...others } = given

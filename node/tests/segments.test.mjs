@@ -28,6 +28,19 @@ test('ids in order, by each way of asking', async () => {
   ids.close()
 })
 
+test('a tag of blocks is refused, unless its numbers are stated to be ids', async () => {
+  const counter = new Counter()
+  const refused = { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /^tag is "order-x100"; .* set blockSize to 1/ }
+  const ids = new Segments({ ...alone(), fetch: counter.fetch })
+  assert.throws(() => ids.tag('order-x100'), refused)
+  const prewarm = ['order-x100']
+  assert.throws(() => new Segments('http://a', { ...alone(), protocol: 'range', prewarm }), refused)
+  ids.close()
+  const stated = new Segments({ ...alone(), fetch: counter.fetch, blockSize: 1 })
+  assert.equal(await stated.tag('order-x100').next(), 1n)
+  stated.close()
+})
+
 test('a tag is iterated until the loop ends, or a call fails', async () => {
   const counter = new Counter()
   const ids = new Segments({ ...alone(), fetch: counter.fetch })

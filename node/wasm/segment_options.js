@@ -38,6 +38,7 @@ const shared = {
   prewarm,
   keepUnused: only(false, 'it cannot tell whether a store was copied, and the ids would be issued twice'),
   orderedSource: truth,
+  blockSize: integer,
   sharedFs: only(false, 'it keeps no files'),
   sharedGroup: only(false, 'it keeps no files'),
   storage: value => value,
@@ -48,7 +49,6 @@ const ofServers = {
   requestTimeoutMs: integer,
   connectTimeoutMs: integer,
   connections: integer,
-  blockSize: integer,
   token: text,
   headers,
   caFile: refused('the platform chooses whom it trusts'),
@@ -112,7 +112,7 @@ export function settingsOf(given) {
     prefetch: percent,
     timeoutMs: timeout,
     stock: isOneByOne ? { most: Number.isNaN(asked) ? STEP : asked, adaptive } : null,
-    blockSize: size,
+    blockSize: isOneByOne ? size : blockSize,
     prewarm: options.prewarm ?? [],
     fetch,
   }
@@ -135,5 +135,5 @@ export function settingsOf(given) {
 /** Throws for a name that this source does not accept as a tag. */
 export function checkTag({ source, blockSize }, tag) {
   wasm().call('tag_check', tag)
-  if (source === 1 || source === 2) wasm().call('leaf_check_tag', blockSize, tag)
+  wasm().call(source === 1 || source === 2 ? 'leaf_check_tag' : 'tag_of_ids_check', blockSize, tag)
 }

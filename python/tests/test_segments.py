@@ -188,3 +188,11 @@ def test_a_callable_that_holds_its_segments_is_collected(space, settle):
     del table
     gc.collect()
     assert [reference() for reference in gone] == [None, None, None]
+
+
+def test_a_tag_of_blocks_is_refused_unless_its_numbers_are_ids(counter, space):
+    with leafid.Segments(fetch=counter.fetch, **space) as ids:
+        with pytest.raises(leafid.InvalidArgumentError, match='^tag is "order-x100"; .* set block_size to 1'):
+            ids.tag("order-x100")
+    with leafid.Segments(fetch=counter.fetch, **space, block_size=1) as ids:
+        assert ids.tag("order-x100").next() == 1

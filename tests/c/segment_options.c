@@ -109,6 +109,9 @@ static void bad_options(void) {
     REFUSED(FILES, "tag is \"a\\nb\"", SET(add_file_tag, "a\nb", 1, 1));
     REFUSED(CALLBACK, "tags is set", SET(add_file_tag, "order", 1, 0));
     REFUSED(CALLBACK, "tag is \"\"", SET(add_prewarm, ""));
+    REFUSED(CALLBACK, "tag is \"order-x100\"", SET(add_prewarm, "order-x100"));
+    REFUSED(SERVER, "tag is \"order-x100\"", SET(add_prewarm, "order-x100"));
+    REFUSED(FILES, "tag is \"order-x100\"", SET(add_prewarm, "order-x100"));
     REFUSED(CALLBACK, "prewarm is 1001 tags", prewarm_many(bad));
     REFUSED(CALLBACK, "prewarm_last_day is 2", SET(set_prewarm_last_day, 2));
     REFUSED(CALLBACK, "keep_unused is 2", SET(set_keep_unused, 2));

@@ -89,7 +89,8 @@ pub unsafe extern "C" fn leafid_segments_options_set_connections(
 
 /// How many ids N one number of a Leaf stands for, 2 to 1000000: number n for n * N to (n + 1) * N - 1. Each tag must
 /// then be called ...-xN, in Leaf's table too. Such a tag is refused without this option, so that all users of it
-/// agree. Default: a number is an id.
+/// agree. Default: a number is an id. With other sources, 1 is your word that tags called so are no blocks of ids for
+/// anybody.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_block_size(
     options: *mut leafid_segments_options,

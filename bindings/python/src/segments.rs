@@ -42,7 +42,8 @@ use std::sync::Arc;
 /// request_timeout_ms: the longest duration of a request, over all servers. Default 1000.
 /// connect_timeout_ms: the longest duration of a connection to a server. Default 300.
 /// connections: kept-alive connections to each server, 1 to 64. Default 4.
-/// block_size: with "leaf", how many ids each number stands for, 2 to 1000000; the tag must be called "...-xN".
+/// block_size: with "leaf", how many ids each number stands for, 2 to 1000000; the tag must be called "...-xN". With
+///     others, 1 is your word that tags called so are no blocks of ids for anybody.
 /// token: sent to servers as "Authorization: Bearer …"; to tinyid as the token of its form.
 /// headers: a mapping of more headers for servers.
 /// ca_file: a PEM file of authorities for servers, in addition to the system's.

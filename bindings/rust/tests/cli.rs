@@ -365,8 +365,9 @@ fn a_mark_is_shown_and_forgotten() {
 fn ids_of_segments_are_printed_and_none_is_lost_between_runs() {
     let place = Place::new();
     let path = place.dir.path().join("counters");
-    let made = program().args(["file", "create", "--tag", "order", "--json"]).arg(&path).output().unwrap();
-    assert_eq!(serde_json::from_str::<Value>(done(&made)).unwrap()["next"], "1");
+    let create =
+        |tag: &str| program().args(["file", "create", "--tag", tag, "--json"]).arg(&path).output().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(done(&create("order"))).unwrap()["next"], "1");
     let server = format!("file:{}", path.display());
     let next = |more: &[&str]| {
         let segments = ["next", "--tag", "order", "--server", &server];
@@ -380,6 +381,10 @@ fn ids_of_segments_are_printed_and_none_is_lost_between_runs() {
     assert!(refused(&next(&["--protocol", "range"])).contains("protocol"));
     let unknown = on(&place, &["next", "--tag", "none", "--server", &server]);
     assert!(refused(&unknown).contains("unknown_tag"), "{unknown:?}");
+    done(&create("order-x5"));
+    let of_blocks = ["next", "--tag", "order-x5", "--server", &server];
+    assert!(refused(&on(&place, &of_blocks)).contains("set block_size to 1"));
+    assert_eq!(done(&on(&place, &[&of_blocks[..], &["--block-size", "1"]].concat())), "1\n");
     let token = ["next", "--tag", "order", "--server", "http://127.0.0.1:1", "--token-file", "/not-there"];
     assert!(refused(&on(&place, &token)).contains("token_file is \"/not-there\""));
 }

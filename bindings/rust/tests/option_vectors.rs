@@ -103,13 +103,14 @@ fn segments(to: SegmentsBuilder, option: &str, value: &Value) -> Option<Result<S
 /// What opening with the value answers; `None` for one of a type that the option does not have in Rust.
 fn opened(place: &Place, row: &Value, value: &Value) -> Option<Result<()>> {
     let option = row["option"].as_str().unwrap();
+    let with = row["with"].as_object().into_iter().flatten();
     if row["of"] == "segments" {
         let base =
             Segments::builder().name(&place.name).state_dir(place.dir.path()).servers(["http://127.0.0.1:1"]);
+        let base = with.fold(base, |base, (name, value)| segments(base, name, value).unwrap().unwrap());
         return Some(segments(base, option, value)?.and_then(|builder| builder.open()).map(drop));
     }
     let base = place.builder().worker(7).lazy(true);
-    let with = row["with"].as_object().into_iter().flatten();
     let base = with.fold(base, |base, (name, value)| snowflake(base, name, value).unwrap().unwrap());
     Some(
         snowflake(base, option, value)?

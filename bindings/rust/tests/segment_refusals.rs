@@ -12,7 +12,7 @@ mod leaf;
 use common::{HANG, unique_name};
 use fake_server::FakeServer;
 use leaf::Leaf;
-use leafid::{Code, Error, Protocol, Segments, SegmentsBuilder};
+use leafid::{Code, Error, FileTag, Prewarm, Protocol, Segment, Segments, SegmentsBuilder};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -123,4 +123,32 @@ fn tinyid_says_which_of_its_causes_an_empty_answer_has() {
     assert_eq!(ids.tag("order").unwrap().take(10).unwrap().len(), 10);
     server.tell(json!({"do": "token", "token": "wrong"}));
     assert_eq!(wrong.tag("order").unwrap().take(10).unwrap().len(), 10, "recovered");
+}
+
+#[test]
+fn a_tag_of_blocks_is_refused_by_all_but_a_leaf_unless_its_numbers_are_ids() {
+    let (tag, dir) = ("order-x100", tempfile::tempdir().unwrap());
+    let server = FakeServer::new();
+    let plain = || Segments::builder().persist(false).name(unique_name());
+    let file = format!("file:{}", dir.path().join("counters").display());
+    let counters = [(tag, FileTag { start: 1, step: 10 })];
+    for source in [
+        builder([&server.url]).protocol(Protocol::Range),
+        builder([&server.url]).protocol(Protocol::Tinyid),
+        plain().servers([&file]).create(true).tags(counters),
+        plain().fetch(|_| Ok(Some(Segment::new(1, 11, 1)?.into()))),
+    ] {
+        let ids = source.clone().open().unwrap();
+        for error in [
+            ids.tag(tag).unwrap_err(),
+            source.clone().prewarm(Prewarm::Tags(vec![tag.into()])).open().unwrap_err(),
+        ] {
+            assert_eq!(error.code(), Code::InvalidArgument);
+            assert!(error.message().starts_with("tag is \"order-x100\"; allowed: "), "{error}");
+            assert!(error.message().contains("set block_size to 1"), "{error}");
+        }
+        let stated = source.clone().block_size(1).open().unwrap();
+        stated.tag(tag).unwrap().next().unwrap();
+        assert_eq!(source.block_size(100).open().unwrap_err().code(), Code::InvalidArgument);
+    }
 }

@@ -91,6 +91,16 @@ extern "C" fn tag_check(length: i32) -> i32 {
     })
 }
 
+/// Checks the tag's name for a source that is no Leaf.
+#[unsafe(no_mangle)]
+extern "C" fn tag_of_ids_check(block_size: f64, length: i32) -> i32 {
+    call(|module| {
+        let [tag] = module.texts([length])?;
+        options::check_tag_of_ids(tag, optional("block_size", block_size)?)?;
+        Ok(0)
+    })
+}
+
 /// An empty buffer.
 #[unsafe(no_mangle)]
 extern "C" fn buffer_new() -> i32 {

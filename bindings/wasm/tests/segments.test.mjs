@@ -11,6 +11,7 @@ const {
   fetch_begin, fetch_cancelled, fetch_error, fetch_failed, fetch_needs, fetch_new, fetch_poll, fetch_succeeded, fetch_timer,
   guard_mark, guard_new, guard_offer, guard_spans,
   pending_drop_first, pending_first, pending_ids, pending_new, pending_push, tag_check,
+  tag_of_ids_check,
 } = module.exports
 
 /** A buffer with these segments of stride 1. */
@@ -154,5 +155,9 @@ test('fetches never overlap, and back off after failures', () => {
 
 test('tags are checked', () => {
   assert.equal(module.ok(tag_check(...module.input('order/2026'))), 0)
+  assert.equal(module.ok(tag_of_ids_check(1, ...module.input('order-x100'))), 0)
+  for (const size of [NaN, 100]) {
+    assert.throws(() => module.ok(tag_of_ids_check(size, ...module.input('order-x100'))), { code: 'invalid_argument' })
+  }
   for (const tag of ['', 'a\n', 'x'.repeat(129)]) assert.throws(() => module.ok(tag_check(...module.input(tag))), { code: 'invalid_argument' })
 })

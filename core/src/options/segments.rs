@@ -1,9 +1,11 @@
 //! The options of segments.
 
+use crate::block_tags::{blocks_of, is_block};
 use crate::options::allowed::allowed;
 use crate::options::checks::refuse_options_of;
 use crate::quoted::Quoted;
 use crate::secrets::shown_urls;
+use crate::spelling::name::BLOCK_SIZE;
 use crate::{Error, IdOrder, LARGEST_STEP, Result};
 use alloc::format;
 use alloc::string::String;
@@ -69,6 +71,28 @@ pub fn check_tag(tag: &str) -> Result<()> {
     }
 }
 
+/// Checks a tag of a source that is no Leaf. The clients of a Leaf take the numbers of a tag called `…-xN` for blocks
+/// of ids, and here each would be an id. `block_size`: 1 is the user's word that nobody takes them so.
+///
+/// Errors: `invalid_argument`.
+pub fn check_tag_of_ids(tag: &str, block_size: Option<i64>) -> Result<()> {
+    match blocks_of(tag).filter(|&blocks| is_block(blocks) && block_size != Some(1)) {
+        None => Ok(()),
+        Some(blocks) => {
+            let allowed = format!(
+                "of another name: with protocol \"leaf\" and {BLOCK_SIZE} {blocks} the numbers of this tag stand for \
+                 {blocks} ids each, and here they would be ids; set {BLOCK_SIZE} to 1 if nobody takes them so"
+            );
+            Err(Error::invalid("tag", Quoted(tag), &allowed))
+        }
+    }
+}
+
+/// Whether `block_size` is set to what only a Leaf has: 1 is for all other sources.
+pub fn has_blocks(block_size: Option<i64>) -> bool {
+    block_size.is_some_and(|size| size != 1)
+}
+
 /// Errors: `invalid_argument` for unused ids that are to be kept where nothing is stored.
 pub fn check_keep_unused(keep_unused: bool, persist: bool) -> Result<()> {
     match keep_unused && !persist {
@@ -116,6 +140,7 @@ pub fn id_order(ordered_source: Option<bool>, ascending: bool) -> IdOrder {
 pub fn block_size(block_size: Option<i64>, has_blocks: bool) -> Result<i64> {
     match block_size {
         None => Ok(1),
+        Some(1) if !has_blocks => Ok(1),
         Some(size) if !has_blocks => {
             Err(Error::invalid("block_size", size, "set only with protocol \"leaf\""))
         }
@@ -196,6 +221,33 @@ mod tests {
         assert!(check_prewarm(MOST_PREWARMED).is_ok() && check_prewarm(MOST_PREWARMED + 1).is_err());
         assert_eq!((prefetch(None), block_size(None, false)), (Ok(10), Ok(1)));
         assert!(check_step(None).is_ok() && check_tag("a\n").is_err());
+    }
+
+    #[test]
+    fn a_tag_of_blocks_is_of_a_leaf_unless_the_user_says_otherwise() {
+        for (tag, is_of_blocks) in [
+            ("order-x2", true),
+            ("order-x100", true),
+            ("order-x1000000", true),
+            ("a.b/c-x10", true),
+            ("order-x1000001", false),
+            ("order-x1", false),
+            ("order-x0", false),
+            ("order-x01", false),
+            ("order-x", false),
+            ("orderx10", false),
+            ("order-x10a", false),
+            ("-x10", false),
+            ("order", false),
+        ] {
+            assert_eq!(check_tag_of_ids(tag, None).is_err(), is_of_blocks, "{tag}");
+            assert!(check_tag_of_ids(tag, Some(1)).is_ok(), "{tag}");
+        }
+        let error = check_tag_of_ids("order-x100", Some(100)).unwrap_err();
+        assert!(error.message().starts_with("tag is \"order-x100\"; allowed: of another name: "), "{error}");
+        assert!(error.message().ends_with("set block_size to 1 if nobody takes them so"), "{error}");
+        assert!(block_size(Some(1), false).is_ok() && block_size(Some(1), true).is_err());
+        assert_eq!([None, Some(1), Some(2), Some(0)].map(has_blocks), [false, false, true, true]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::environment::{Environment, NamedDirectory};
 use super::option_value::{FileTag, LAST_DAY, OptionValue, OptionValues, check_file_tag, word};
 use super::segments::{
     SourceChoice, block_size, check_keep_unused, check_leaf_order, check_prewarm, check_step, check_tag,
-    check_tinyid_step, id_order, prefetch,
+    check_tag_of_ids, check_tinyid_step, has_blocks, id_order, prefetch,
 };
 use super::server_options::{OF_SERVERS, ServerOptions};
 use crate::format::counter::MOST_STEP;
@@ -103,6 +103,8 @@ pub struct SupplyOptions {
     pub shared_group: bool,
     /// Where segments come from.
     pub from: SupplyFrom,
+    /// The user's word that numbers of a tag called `…-xN` are ids for all: `block_size` is 1.
+    pub any_tag: bool,
     /// The order of the source's ids.
     pub order: IdOrder,
     /// How many ids to ask for; `None` for the source's own number.
@@ -149,6 +151,7 @@ impl SupplyOptions {
             shared_fs: set.flag("shared_fs").unwrap_or(false),
             shared_group,
             from,
+            any_tag: set.int("block_size") == Some(1),
             order,
             step,
             adaptive: set.flag("adaptive").unwrap_or(true),
@@ -168,7 +171,7 @@ impl SupplyOptions {
         check_tag(tag)?;
         match &self.from {
             SupplyFrom::Leaf(mode, _) => mode.check_tag(tag),
-            _ => Ok(()),
+            _ => check_tag_of_ids(tag, self.any_tag.then_some(1)),
         }
     }
 }
@@ -176,8 +179,9 @@ impl SupplyOptions {
 /// The source that the options name, and the order of its ids.
 fn source(set: &OptionValues, protocol: Protocol) -> Result<(SupplyFrom, IdOrder)> {
     let urls = set.texts("servers");
-    let own = set.which_are_set(["protocol", "connections", "block_size"]);
-    let for_servers: Vec<_> = own.into_iter().chain(set.which_are_set(OF_SERVERS)).collect();
+    let blocks = ("block_size", has_blocks(set.int("block_size")));
+    let own = set.which_are_set(["protocol", "connections"]).into_iter().chain([blocks]);
+    let for_servers: Vec<_> = own.chain(set.which_are_set(OF_SERVERS)).collect();
     let for_file = set.which_are_set(["create", "tags"]);
     let ordered = set.flag("ordered_source");
     match SourceChoice::new(set.get("fetch"), &urls, &for_servers, &for_file)? {

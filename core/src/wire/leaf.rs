@@ -4,10 +4,11 @@
 //! switched off always returns `0`. So 0 is not accepted as an id.
 
 use super::{Method, Request, Response, Verdict, canonical, percent_encoded};
+use crate::block_tags::{blocks_of, is_block};
 use crate::json::Object;
 use crate::quoted::Quoted;
 use crate::spelling::name::BLOCK_SIZE;
-use crate::{Code, Error, LARGEST_STEP, Result, Segment};
+use crate::{Code, Error, Result, Segment};
 use alloc::format;
 use alloc::string::String;
 
@@ -68,7 +69,7 @@ impl LeafMode {
                 );
                 wrong(&allowed)
             }
-            (LeafMode::Segment { block_size: 1 }, Some(blocks)) if (2..=LARGEST_STEP).contains(&blocks) => {
+            (LeafMode::Segment { block_size: 1 }, Some(blocks)) if is_block(blocks) => {
                 let allowed = format!(
                     "of another name without {BLOCK_SIZE}: the numbers of this tag stand for {blocks} ids each; set \
                      {BLOCK_SIZE} to {blocks}"
@@ -160,12 +161,4 @@ fn failure(body: &[u8]) -> Option<(i64, String)> {
     let at = message.as_bytes().windows(BEFORE.len()).position(|part| part == BEFORE)?;
     let id = message.get(at + BEFORE.len()..)?.split_once(',')?.0.parse().ok()?;
     Some((id, message.chars().take(200).collect()))
-}
-
-/// N of a tag called `…-xN`; 0 if the digits are not a valid number.
-fn blocks_of(tag: &str) -> Option<i64> {
-    let (name, digits) = tag.rsplit_once('x')?;
-    let name = name.strip_suffix('-')?;
-    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| canonical(digits).filter(|_| !name.is_empty()).unwrap_or(0))
 }

@@ -10,7 +10,7 @@ use common::{NOW_MS, PLAIN, entries, granted, option_vectors, text};
 use leafid_core::call::{FileAction, FileAdvice, IoFailure, IoKind};
 use leafid_core::options::deployment::{FileSystem, FilesystemKind, LOCAL_STATE, RangePlace, Scope};
 use leafid_core::options::deployment::{refuse_network, warning};
-use leafid_core::options::{OPTIONS, OptionOf, Spelling, check_clock};
+use leafid_core::options::{OPTIONS, OptionOf, Spelling, check_clock, check_tag_of_ids};
 use leafid_core::run::waiting::{Answer, Delay, DelayedBy, Pause, Waiting};
 use leafid_core::wire::leaf::LeafMode;
 use leafid_core::{Action, Error, Layout, Lease};
@@ -152,6 +152,7 @@ fn of_all_kinds() -> Vec<String> {
         denied(IoKind::NoThread).of_peer_times().message().into(),
         leaf(10, "order"),
         leaf(1, "order-x10"),
+        message(check_tag_of_ids("order-x10", None)),
         message(lease.span(&Layout::LEAF, &PLAIN, NOW_MS)),
         message(check_clock(&Layout::LEAF, 0, 0)),
         paused(begins(NOW_MS + 3_000)),

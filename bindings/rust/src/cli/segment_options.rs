@@ -25,6 +25,9 @@ pub(super) struct SegmentOptions {
     /// How many ids to ask the source for [default: COUNT, at most 1000000; tinyid has its own]
     #[arg(long, value_name = "N", requires = "tag")]
     step: Option<i64>,
+    /// Of a tag called …-xN: N with protocol leaf; else 1, if nobody takes its numbers for blocks of ids
+    #[arg(long, value_name = "N", requires = "tag")]
+    block_size: Option<i64>,
     /// A file with the token that is sent to the servers
     #[arg(long, value_name = "FILE", requires = "tag")]
     token_file: Option<PathBuf>,
@@ -56,6 +59,9 @@ impl SegmentOptions {
         let step = self.step.or((self.protocol != Some(Protocol::Tinyid)).then_some(count.min(MOST) as i64));
         if let Some(step) = step {
             builder = builder.step(step);
+        }
+        if let Some(ids) = self.block_size {
+            builder = builder.block_size(ids);
         }
         if let Some(path) = &self.token_file {
             builder = builder.token(token_of(path)?);

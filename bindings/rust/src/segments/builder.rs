@@ -113,7 +113,8 @@ impl SegmentsBuilder {
     /// The number of ids in a block, 2 to 1,000,000, only for `Leaf`. Default: one number of the Leaf is one id.
     ///
     /// Number n of the Leaf stands for the ids n × N to (n + 1) × N - 1. The tag must then be called `…-xN`, in Leaf's
-    /// table too, and such a tag is refused without this option. So all users of the tag agree.
+    /// table too, and such a tag is refused without this option. So all users of the tag agree. With other sources, 1
+    /// is your word that tags called so are no blocks of ids for anybody.
     pub fn block_size(mut self, ids: i64) -> Self {
         self.options.block_size = Some(ids);
         self

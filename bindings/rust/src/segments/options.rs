@@ -4,7 +4,7 @@ use super::source::callback::SegmentSource;
 use super::source::file::FileTag;
 use crate::config::http_options::{RequestOptions, SHARED_GROUP, Urls, flag};
 use crate::os::env::Sharing;
-use leafid_core::options::{allowed, id_order};
+use leafid_core::options::{allowed, has_blocks, id_order};
 use leafid_core::{Error, IdOrder, Result};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ impl SegmentsOptions {
         let own = [
             ("protocol", self.protocol.is_some()),
             ("connections", self.connections.is_some()),
-            ("block_size", self.block_size.is_some()),
+            ("block_size", has_blocks(self.block_size)),
         ];
         own.into_iter().chain(self.access.set()).collect()
     }

@@ -6,8 +6,8 @@ use super::source::source_properties::SourceProperties;
 use crate::config::state_dir;
 use crate::os::env::Sharing;
 use leafid_core::options::{
-    DEFAULT_TIMEOUT_MS, check_keep_unused, check_prewarm, check_step, check_tag, id_space, milliseconds,
-    prefetch,
+    DEFAULT_TIMEOUT_MS, check_keep_unused, check_prewarm, check_step, check_tag, check_tag_of_ids, id_space,
+    milliseconds, prefetch,
 };
 use leafid_core::{Result, Stock};
 use std::path::PathBuf;
@@ -20,6 +20,7 @@ pub(crate) struct SegmentsSettings {
     pub(crate) directory: Option<PathBuf>,
     pub(crate) sharing: Sharing,
     pub(crate) source: SourceProperties,
+    pub(crate) block_size: Option<i64>,
     pub(crate) step: Option<i64>,
     pub(crate) adaptive: bool,
     pub(crate) prefetch: u32,
@@ -37,7 +38,10 @@ impl SegmentsSettings {
     /// Errors: `invalid_argument` for a name that this source does not accept as a tag.
     pub(crate) fn check_tag(&self, tag: &str) -> Result<()> {
         check_tag(tag)?;
-        self.source.check_tag.as_ref().map_or(Ok(()), |check| check(tag))
+        match &self.source.check_tag {
+            Some(check) => check(tag),
+            None => check_tag_of_ids(tag, self.block_size),
+        }
     }
 
     /// The size and rules of the stock, for a source that returns ids one by one.
@@ -69,6 +73,7 @@ impl SegmentsSettings {
             directory,
             sharing: options.sharing()?,
             source: select::source(options)?,
+            block_size: options.block_size,
             step: options.step,
             adaptive: options.adaptive.unwrap_or(true),
             prefetch,
