@@ -487,7 +487,7 @@ impl Fetches {
     /// The state without statistics and numbers.
     pub(super) fn deciding(&self) -> impl core::hash::Hash + Eq + '_ {
         let singles = self.singles.as_ref().map(Singles::deciding);
-        (&self.servers, singles, self.ranges.deciding(), self.calls.len())
+        (&self.servers, singles, self.ranges.deciding(), self.calls.len(), self.is_behind)
     }
 }
 

@@ -57,14 +57,10 @@ pub struct TagStats {
 pub struct SupplyStats {
     /// The URL and the last error of each server; empty for a source without servers.
     pub servers: Vec<(String, Option<Error>)>,
-    /// The number of tags.
-    pub tags: usize,
     /// The number of tags whose turn at the source has not come yet.
     pub queued: usize,
     /// Whether the source is down.
     pub is_down: bool,
-    /// The number of tickets that were not collected yet.
-    pub tickets: usize,
 }
 
 impl TagStats {
@@ -110,10 +106,8 @@ impl SupplyStats {
         let servers = fetches.servers.iter().flat_map(|servers| servers.last_errors());
         SupplyStats {
             servers: servers.map(|(url, error)| (url.into(), error.cloned())).collect(),
-            tags: fetches.needs.tags.len(),
             queued: fetches.needs.agenda.ready(),
             is_down: fetches.needs.breaker.is_down(),
-            tickets: fetches.needs.callers.states().count(),
         }
     }
 }
