@@ -1,17 +1,19 @@
 //! The carrying out of calls: as a host does it, but for the plan of each.
 
+use super::caches::{is_of_cache, unwritten};
 use super::hosts::{Pid, Written};
-use super::lease_server::Given;
 use super::plan::Plan;
-use super::world::{LEASE_MS, Workers, World};
+use super::sources::{is_of_source, lease_use, serve, unanswered};
+use super::told::Told;
+use super::world::{Workers, World};
 use leafid_core::call::{CallId, Clocks, FileAction, IoFailure};
-use leafid_core::run::{Claimed, Holder, Lane, RunCall, RunCallEnd, RunState, SourceFailure};
-use leafid_core::{Code, Error, Lease, Renewal};
-use std::time::Duration;
+use leafid_core::run::{Claimed, Holder, Lane, RunCall, RunCallEnd, RunState};
+use leafid_core::{Code, Error};
 
 /// A call that is under way.
 pub(crate) struct Flight {
     pub(crate) pid: Pid,
+    host: usize,
     id: CallId,
     pub(crate) lane: Lane,
     asked: Clocks,
@@ -26,15 +28,6 @@ pub(crate) struct Flight {
     again: bool,
     /// Whether nobody waits for it any more.
     abandoned: bool,
-}
-
-/// What a process learns by the end of a call.
-#[derive(Clone, Debug)]
-enum Told {
-    Nothing,
-    Claimed(Given),
-    Renewed { by: String, given: Given },
-    NotHeld { by: String },
 }
 
 impl Flight {
@@ -59,7 +52,8 @@ impl Flight {
 impl World {
     /// A machine asks for a call.
     pub(crate) fn start(&mut self, pid: Pid, id: CallId, lane: Lane, call: RunCall) {
-        let mut plan = if self.kind { Plan::well(&mut self.random) } else { Plan::any(&mut self.random) };
+        let goes_well = self.kind || self.processes[&pid].well_until > self.now;
+        let mut plan = if goes_well { Plan::well(&mut self.random) } else { Plan::any(&mut self.random) };
         let asked = self.clocks(pid);
         self.tell(|| format!("{pid} asks {id:?} {}: {plan:?}", name_of(&call)));
         self.check_asked(pid, &call, asked);
@@ -75,6 +69,7 @@ impl World {
             | RunCall::CloseRecord(_)
             | RunCall::Holder(_)
             | RunCall::Names(_)
+            | RunCall::ListLeaseCaches(_)
             | RunCall::ListRecords(_) => {
                 plan.fails = false;
                 plan.effect_in = plan.effect_in.or(plan.end_in);
@@ -83,8 +78,10 @@ impl World {
         }
         let at = |within: Option<u64>| within.map(|ms| self.now + ms);
         let (effect_at, end_at) = (at(plan.effect_in), at(plan.end_in));
+        let host = self.processes[&pid].host;
         let flight = Flight {
             pid,
+            host,
             id,
             lane,
             asked,
@@ -100,28 +97,16 @@ impl World {
     }
 
     fn check_asked(&mut self, pid: Pid, call: &RunCall, asked: Clocks) {
+        if let Some(lease_use) = lease_use(call) {
+            self.judge.asked(pid, lease_use);
+        }
         let host = &self.hosts[self.processes[&pid].host];
-        match call {
-            RunCall::Renew(call) => {
-                self.judge.renews(pid, call.request().lease.token.as_deref().unwrap_or_default())
-            }
-            RunCall::Release(call) => {
-                let (lease, until_ms) = (call.lease(), call.until_ms());
-                self.judge.releases(
-                    pid,
-                    lease.worker_id,
-                    lease.token.as_deref().unwrap_or_default(),
-                    until_ms,
-                );
-            }
-            RunCall::WriteRecord(write) => {
-                let worker_id =
-                    host.record_of(pid).unwrap_or_else(|| panic!("process {pid} writes without a lock"));
-                let mut write = write.clone();
-                let (slot, stored) = (write.slot(), write.record(u128::MAX).clone());
-                self.judge.writes(pid, &host.files[&worker_id], &stored, slot, asked.boot);
-            }
-            _ => {}
+        if let RunCall::WriteRecord(write) = call {
+            let worker_id =
+                host.record_of(pid).unwrap_or_else(|| panic!("process {pid} writes without a lock"));
+            let mut write = write.clone();
+            let (slot, stored) = (write.slot(), write.record(u128::MAX).clone());
+            self.judge.writes(pid, &host.files[&worker_id], &stored, slot, asked.boot);
         }
     }
 
@@ -153,79 +138,36 @@ impl World {
 
     /// The call at this place does what it was asked to do.
     fn take_effect(&mut self, at: usize) {
-        let Flight { pid, plan, asked, .. } = &self.flights[at];
-        let (pid, plan, asked) = (*pid, *plan, *asked);
+        let Flight { pid, host, plan, .. } = &self.flights[at];
+        let (pid, host, plan) = (*pid, *host, *plan);
         let Some(call) = self.flights[at].call.take() else { return };
         let lives = self.processes.contains_key(&pid);
+        let random = self.random_number();
         let end = match call {
             // A request that is on its way arrives, also from a process that is gone.
-            call @ (RunCall::Claim(_) | RunCall::Renew(_) | RunCall::Release(_) | RunCall::PeerTimes(_)) => {
-                self.serve(pid, call, &plan, asked)
+            RunCall::Http(call) if self.hosts[host].reaches_from[call.server] > self.now => {
+                (unanswered(RunCall::Http(call), random), Told::Nothing)
             }
+            RunCall::Claim(call) if self.workers == Workers::Callback => {
+                let worker_id = self.callback_id(pid);
+                (call.end(Ok(Some(Claimed::Id(worker_id)))), Told::Nothing)
+            }
+            call if is_of_source(&call) => {
+                let now_ms = self.server_ms();
+                serve(&mut self.server, call, plan.fails, now_ms, random)
+            }
+            call if lives && is_of_cache(&call) => self.use_cache(pid, call, &plan),
             call if lives => (self.use_disk(pid, call, &plan), Told::Nothing),
             _ => return,
         };
         self.flights[at].end = Some(end);
     }
 
-    fn serve(&mut self, pid: Pid, call: RunCall, plan: &Plan, asked: Clocks) -> (RunCallEnd, Told) {
-        let (random, now_ms) = (u128::from(self.random.next()), self.server_ms());
-        let failure = || SourceFailure::Text("the connection broke".into());
-        let _ = asked;
-        match call {
-            RunCall::PeerTimes(call) => (call.end(Ok(vec![now_ms; 3])), Told::Nothing),
-            RunCall::Claim(call) if self.workers == Workers::Callback => {
-                let worker_id = self.callback_id(pid);
-                (call.end(Ok(Some(Claimed::Id(worker_id)))), Told::Nothing)
-            }
-            RunCall::Claim(call) => {
-                let request = call.request(u128::from(self.server.tokens()));
-                let given = self.server.claim(&request.instance, request.until_ms, now_ms);
-                match given {
-                    _ if plan.fails => (call.end(Err(failure())), Told::Nothing),
-                    None => (call.end(Ok(None)), Told::Nothing),
-                    Some(given) => {
-                        let lease = Lease {
-                            worker_id: given.worker_id,
-                            from_ms: given.from_ms,
-                            until_ms: given.until_ms,
-                            lease_ms: Some(LEASE_MS),
-                            token: Some(given.token.clone()),
-                            peer_times_ms: Vec::new(),
-                        };
-                        (call.end(Ok(Some(Claimed::Lease(lease, Duration::ZERO)))), Told::Claimed(given))
-                    }
-                }
-            }
-            RunCall::Renew(call) => {
-                let (lease, wish_ms) = (&call.request().lease, call.request().wish_ms);
-                let by = lease.token.clone().unwrap_or_default();
-                match self.server.renew(lease.worker_id, &by, wish_ms, now_ms) {
-                    _ if plan.fails => (call.end(Err(failure())), Told::Nothing),
-                    None if random % 2 == 0 => (call.end(Ok(None)), Told::NotHeld { by }),
-                    None => {
-                        let lost = Error::new(Code::WorkerLost, "another process has it");
-                        (call.end(Err(SourceFailure::Coded(lost))), Told::NotHeld { by })
-                    }
-                    Some(given) => {
-                        let renewal = Renewal {
-                            worker_id: Some(given.worker_id),
-                            until_ms: given.until_ms,
-                            lease_ms: Some(LEASE_MS),
-                            token: Some(given.token.clone()),
-                        };
-                        (call.end(Ok(Some(renewal))), Told::Renewed { by, given })
-                    }
-                }
-            }
-            RunCall::Release(call) => {
-                let lease = call.lease();
-                let token = lease.token.clone().unwrap_or_default();
-                self.server.release(lease.worker_id, &token, call.until_ms());
-                (call.end(if plan.fails { Err(failure()) } else { Ok(()) }), Told::Nothing)
-            }
-            _ => unreachable!("it is not a source's"),
-        }
+    fn use_cache(&mut self, pid: Pid, call: RunCall, plan: &Plan) -> (RunCallEnd, Told) {
+        let now_ms = self.filtered_ms(pid);
+        let host = &mut self.hosts[self.processes[&pid].host];
+        let written = if plan.torn { Written::Half } else { Written::Whole };
+        host.caches.use_file(call, host.clocks(self.now), now_ms, written, plan.fails)
     }
 
     fn use_disk(&mut self, pid: Pid, call: RunCall, plan: &Plan) -> RunCallEnd {
@@ -235,7 +177,13 @@ impl World {
         match call {
             RunCall::LockHost(call) => match host.lock(call.worker_id(), pid) {
                 true => call.taken(),
-                false => call.held(),
+                false => {
+                    // Where its server has leased it to this host, it is left to end.
+                    if self.workers == Workers::Servers {
+                        self.judge.may_end(pid, call.worker_id());
+                    }
+                    call.held()
+                }
             },
             RunCall::UnlockHost(call) => {
                 host.unlock(pid);
@@ -289,19 +237,16 @@ impl World {
     }
 
     /// A call that fails without an effect.
-    fn failed(call: RunCall) -> RunCallEnd {
-        let (broken, failure) =
-            (IoFailure::other("the disk is broken"), SourceFailure::Text("no connection".into()));
+    fn failed(call: RunCall, random: u128) -> RunCallEnd {
+        let broken = IoFailure::other("the disk is broken");
         match call {
-            RunCall::PeerTimes(call) => call.end(Err(failure)),
-            RunCall::Claim(call) => call.end(Err(failure)),
-            RunCall::Renew(call) => call.end(Err(failure)),
-            RunCall::Release(call) => call.end(Err(failure)),
             RunCall::LockHost(call) => call.failed(Error::new(Code::StateIo, "the disk is broken")),
             RunCall::PeekRecord(call) => call.failed("the record", &broken).into(),
             RunCall::OpenRecord(call) => call.failed(FileAction::Open, "the record", &broken).into(),
             RunCall::WriteRecord(write) => write.failed(FileAction::Write, &broken).into(),
-            call => unreachable!("{} cannot fail", name_of(&call)),
+            RunCall::Names(call) => call.end(Vec::new()),
+            call if is_of_source(&call) => unanswered(call, random),
+            call => unwritten(call),
         }
     }
 
@@ -313,19 +258,14 @@ impl World {
         }
         let (end, told) = match (flight.end.take(), flight.call.take()) {
             (Some(end), _) => end,
-            (None, Some(call)) => (World::failed(call), Told::Nothing),
+            (None, Some(call)) => (World::failed(call, self.random_number()), Told::Nothing),
             (None, None) => return,
         };
         self.tell(|| format!("{pid} is told {id:?}: {told:?}"));
-        if !flight.again {
-            match &told {
-                Told::Nothing => {}
-                Told::Claimed(given) => self.judge.claimed(pid, given, clocks.boot),
-                Told::Renewed { by, given } => self.judge.renewed(pid, by, given, clocks.boot),
-                // A renewal in whose place another one came says nothing.
-                Told::NotHeld { .. } if flight.abandoned && self.holds(pid) => {}
-                Told::NotHeld { by } => self.judge.lost(pid, by),
-            }
+        // A renewal in whose place another one came says nothing.
+        let says_nothing = matches!(told, Told::NotHeld { .. }) && flight.abandoned && self.holds(pid);
+        if !flight.again && !says_nothing {
+            self.judge.told(pid, &told, clocks.boot);
         }
         let now = self.clocks(pid);
         let process = self.processes.get_mut(&pid).expect("it is there");
@@ -373,10 +313,14 @@ impl World {
                         file.write(write.slot(), &write.bytes(random).expect("it fits"), written);
                     }
                 }
-                call @ Some(RunCall::Claim(_) | RunCall::Renew(_) | RunCall::Release(_))
-                    if self.random.below(2) == 0 =>
-                {
-                    self.flights.push(Flight { call, end_at: None, ..flight });
+                Some(call) if is_of_source(&call) && self.random.below(2) == 0 => {
+                    self.flights.push(Flight { call: Some(call), end_at: None, ..flight });
+                }
+                Some(call) if is_of_cache(&call) && flight.effect_at.is_some() => {
+                    let written = self.random.pick(&[Written::Whole, Written::Half, Written::Nothing]);
+                    let now_ms = self.filtered_ms(pid);
+                    let host = &mut self.hosts[host];
+                    host.caches.use_file(call, host.clocks(self.now), now_ms, written, true);
                 }
                 _ => {}
             }

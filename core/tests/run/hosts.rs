@@ -1,5 +1,6 @@
 //! The hosts of a world: clocks, host locks, and records of two slots under a lock.
 
+use super::caches::Caches;
 use crate::common::NOW_MS;
 use leafid_core::call::Clocks;
 use leafid_core::format::state::{self, SlotPair, StoredRecord};
@@ -22,6 +23,9 @@ pub(crate) struct Host {
     boots: u64,
     locks: BTreeMap<u32, Pid>,
     pub(crate) files: BTreeMap<u32, StateFile>,
+    pub(crate) caches: Caches,
+    /// From when on it reaches each of the lease servers, which share one table.
+    pub(crate) reaches_from: [u64; 2],
 }
 
 /// A record's file.
@@ -46,8 +50,9 @@ pub(crate) enum Written {
 
 impl Host {
     pub(crate) fn new(off_ms: i64) -> Host {
-        let (locks, files) = Default::default();
-        Host { off_ms, stands_since: None, booted: 0, boots: 0, locks, files }
+        let (locks, files, caches) = Default::default();
+        let reaches_from = [0; 2];
+        Host { off_ms, stands_since: None, booted: 0, boots: 0, locks, files, caches, reaches_from }
     }
 
     /// `now` is the true time.

@@ -45,11 +45,6 @@ impl LeaseServer {
         LeaseServer { rows: vec![Row::default(); ids], lease_ms, threshold_ms, gives_more }
     }
 
-    /// How many tokens there were. No two claims that get a lease find the same number.
-    pub(crate) fn tokens(&self) -> u32 {
-        self.rows.iter().map(|row| row.tokens).sum()
-    }
-
     fn token(&mut self, id: usize) -> String {
         self.rows[id].tokens += 1;
         format!("{id}-{}", self.rows[id].tokens)
@@ -117,7 +112,7 @@ impl LeaseServer {
         self.rows[worker_id].holder = None;
     }
 
-    pub(crate) fn ids(&self) -> usize {
-        self.rows.len()
+    pub(crate) fn lease_ms(&self) -> i64 {
+        self.lease_ms
     }
 }

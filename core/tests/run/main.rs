@@ -6,16 +6,20 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod caches;
 mod calls;
 mod hosts;
 mod judge;
 mod lease_server;
 mod mischief;
 mod plan;
+mod sources;
+mod told;
 mod users;
 mod world;
 
 use crate::common::each_seed;
+use std::cell::Cell;
 use world::{Workers, World};
 
 /// The number of seeds of each kind of workers: `LEAFID_WORLDS` has more.
@@ -23,7 +27,9 @@ fn worlds() -> u64 {
     std::env::var("LEAFID_WORLDS").ok().and_then(|text| text.parse().ok()).unwrap_or(8)
 }
 
-fn live(workers: Workers) {
+/// Returns how many leases of caches were used.
+fn live(workers: Workers) -> u64 {
+    let cached = Cell::new(0);
     each_seed(worlds(), |seed| {
         let mut world = World::new(seed, workers);
         let chapters = 1 + world.random.below(4);
@@ -35,7 +41,9 @@ fn live(workers: Workers) {
         }
         world.end();
         assert!(!world.judge.issued.is_empty(), "nothing was issued at all");
+        cached.set(cached.get() + world.judge.cached);
     });
+    cached.get()
 }
 
 #[test]
@@ -56,6 +64,11 @@ fn a_worker_id_that_a_function_returns() {
 #[test]
 fn leased_worker_ids() {
     live(Workers::Leases);
+}
+
+#[test]
+fn worker_ids_of_lease_servers() {
+    assert!(live(Workers::Servers) > 0, "no server was down for long enough");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What happens in a world that nobody asked for.
 
 use super::hosts::Pid;
-use super::world::{Process, World};
+use super::world::{IDS, Process, Workers, World};
 
 /// The clock of a host is at most this far from the true time, so that its rules bridge each step.
 const MOST_OFF_MS: i64 = 2_000;
@@ -14,6 +14,9 @@ impl World {
         let at = self.random.below(self.hosts.len() as u64) as usize;
         let pids: Vec<Pid> = self.processes.keys().copied().collect();
         let pid = if pids.is_empty() { None } else { Some(self.random.pick(&pids)) };
+        if let Some(host) = self.cuts_off.take() {
+            return self.cut_off(host, None);
+        }
         match (self.random.below(100), pid) {
             (0..18, _) => self.spawn(at, None),
             (18..34, Some(pid)) => self.kill(pid),
@@ -28,18 +31,29 @@ impl World {
             (68..76, Some(pid)) => {
                 self.tell(|| format!("{pid} is to close"));
                 let now = self.now;
-                let user = &mut self.process(pid).user;
+                let Process { user, host, .. } = self.process(pid);
                 (user.closes, user.acts_at) = (true, now);
+                let host = *host;
+                if self.random.below(2) == 0 {
+                    // A moment later, when it has closed, its successor is cut off.
+                    self.mischief_at = now + 100 + self.random.below(1_000);
+                    self.cuts_off = Some(host);
+                }
             }
+            (76..88, pid) if self.workers == Workers::Servers => self.cut_off(at, pid),
             (76..82, Some(pid)) => {
                 let held = self.hosts[self.processes[&pid].host].host_lock_of(pid);
                 self.tell(|| format!("{pid} forks"));
                 self.spawn(self.processes[&pid].host, held);
             }
             (82..90, _) => {
-                let worker_id = self.random.below(self.server.ids() as u64) as usize;
+                let worker_id = self.random.below(IDS as u64) as usize;
                 self.tell(|| format!("the server forgets who has {worker_id}"));
                 self.server.forget(worker_id);
+            }
+            (90..92, _) if self.workers == Workers::Servers => {
+                let wall_ms = self.hosts[at].clocks(self.now).wall_ms;
+                self.hosts[at].caches.copy(wall_ms);
             }
             (90..100, Some(pid)) => self.look_at_the_end_of_a_lease(pid),
             _ => {}
@@ -56,6 +70,24 @@ impl World {
         let at = self.hosts[self.processes[&pid].host].time_at(ends) + self.random.below(3);
         if at > self.now {
             self.process(pid).user.acts_at = at - 1;
+        }
+    }
+
+    /// A host does not reach one of the lease servers for a while, or none, just when another process begins. Often that
+    /// one comes after one that was killed, or has closed.
+    fn cut_off(&mut self, at: usize, pid: Option<Pid>) {
+        let until = self.now + 3_000 + self.random.below(12_000);
+        let which = self.random.below(6) as usize;
+        self.tell(|| format!("host {at} does not reach server {which} until {until}"));
+        match self.hosts[at].reaches_from.get_mut(which) {
+            Some(one) => *one = until,
+            None => self.hosts[at].reaches_from = [until; 2],
+        }
+        pid.filter(|pid| self.processes[pid].host == at).into_iter().for_each(|pid| self.kill(pid));
+        self.spawn(at, None);
+        // Its calls go well, or the lease that it may find in a cache would end before.
+        if let Some(process) = self.processes.values_mut().next_back() {
+            process.well_until = self.now + 3_000;
         }
     }
 

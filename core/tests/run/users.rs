@@ -3,7 +3,7 @@
 use super::hosts::Pid;
 use super::world::{Workers, World};
 use leafid_core::run::{Answer, Need, RunNotice, RunState, RunTicket};
-use leafid_core::{Action, Error};
+use leafid_core::{Action, Error, LeaseClaim};
 use std::sync::Arc;
 
 /// The callers of a process, as one.
@@ -18,6 +18,7 @@ pub(crate) struct User {
     /// The number of ids that it has.
     pub(crate) ids: u64,
     pub(crate) error: Option<Error>,
+    unanswered: Vec<LeaseClaim>,
 }
 
 impl User {
@@ -46,9 +47,12 @@ impl World {
         if process.closed {
             user.acts_at = u64::MAX;
         } else if user.closes {
-            user.closing.get_or_insert_with(|| {
-                run.want(Need::Close { quietly: false, waits_for_source: true }, clocks)
-            });
+            let quietly = self.workers == Workers::Servers && pid.is_multiple_of(3);
+            if quietly {
+                self.judge.closes_quietly(pid);
+            }
+            user.closing
+                .get_or_insert_with(|| run.want(Need::Close { quietly, waits_for_source: true }, clocks));
         } else if let Some(ticket) = user.opening {
             match run.answer(ticket) {
                 Answer::Pending(_) if !self.kind && self.random.below(30) == 0 => {
@@ -57,9 +61,13 @@ impl World {
                 }
                 Answer::Pending(_) => {}
                 Answer::Look | Answer::NoRoom => user.opening = None,
-                Answer::Failed(error) => (user.error, user.opening) = (Some(error), None),
+                Answer::Failed(error) => {
+                    (user.error, user.opening) = (Some(error), None);
+                    user.unanswered.extend(run.take_unanswered());
+                }
             }
         } else if process.generator.is_none() {
+            user.unanswered.pop().into_iter().for_each(|claim| run.give_unanswered(claim));
             user.opening = Some(run.want(Need::Open { longest: None, loops: false }, clocks));
         }
         self.take(pid);
@@ -67,11 +75,8 @@ impl World {
 
     /// Takes some ids, or asks for a span.
     fn take(&mut self, pid: Pid) {
-        let process = self.processes.get_mut(&pid).expect("it lives");
-        let Some(generator) = process.generator.clone() else { return };
-        let clocks = self.hosts[process.host].clocks(self.now);
-        let (wall_ns, boot_ns) = (clocks.wall_ms * 1_000_000, clocks.boot.as_nanos() as i64);
-        let now_ms = process.clock.filter(wall_ns, boot_ns).0.div_euclid(1_000_000);
+        let Some(generator) = self.process(pid).generator.clone() else { return };
+        let now_ms = self.filtered_ms(pid);
         for _ in 0..self.random.below(12) + 1 {
             match generator.next(now_ms) {
                 Ok(id) => self.issued(pid, id),
@@ -130,7 +135,10 @@ impl World {
                 assert!(sealed, "process {pid} is closed, and its generator goes on");
                 self.tell(|| format!("{pid} is closed: {ended:?}"));
             }
-            RunNotice::Log(level, text) => self.tell(|| format!("{pid} {level:?}: {text}")),
+            RunNotice::Log(level, text) => {
+                self.judge.logged(pid, &text);
+                self.tell(|| format!("{pid} {level:?}: {text}"));
+            }
             RunNotice::Abandon(call) => {
                 self.tell(|| format!("{pid} abandons {call:?}"));
                 self.abandon(pid, call);

@@ -11,9 +11,10 @@ use super::users::User;
 use crate::common::Random;
 use leafid_core::call::{Clocks, FileAdvice};
 use leafid_core::format::state::Writer;
+use leafid_core::http::{HttpServer, HttpServers};
 use leafid_core::place::Place;
 use leafid_core::run::{self, RunSettings, WorkerRun};
-use leafid_core::{ClockFilter, Layout, OnClockBackwards, Rules, Snowflake};
+use leafid_core::{ClockFilter, Layout, OnClockBackwards, Rules, ServersHealth, Snowflake};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,16 +32,18 @@ pub(crate) enum Workers {
     Leases,
     /// A user's object, without records.
     Unrecorded,
+    /// Lease servers, with caches of leases.
+    Servers,
 }
 
 impl Workers {
     pub(crate) fn are_leased(self) -> bool {
-        matches!(self, Workers::Leases | Workers::Unrecorded)
+        matches!(self, Workers::Leases | Workers::Unrecorded | Workers::Servers)
     }
 }
 
 /// The number of worker ids of a host's range, and of the lease server.
-const IDS: usize = 3;
+pub(crate) const IDS: usize = 3;
 /// How long a lease lasts without a renewal.
 pub(crate) const LEASE_MS: i64 = 6_000;
 /// Within this time of a kind world there are ids.
@@ -60,6 +63,9 @@ pub(crate) struct World {
     next_pid: Pid,
     pub(crate) flights: Vec<Flight>,
     pub(crate) server: LeaseServer,
+    asks_peers: bool,
+    /// The host that is cut off from the lease servers next.
+    pub(crate) cuts_off: Option<usize>,
     pub(crate) judge: Judge,
     pub(crate) kind: bool,
     /// When something happens next that nobody asked for.
@@ -79,6 +85,8 @@ pub(crate) struct Process {
     pub(crate) generator: Option<Arc<Snowflake>>,
     /// It is stopped until then: nothing of it runs.
     pub(crate) stopped_until: u64,
+    /// What it asks for until then goes well.
+    pub(crate) well_until: u64,
     /// Whether its lease is lost, and no other one is held yet.
     pub(crate) is_lost: bool,
     /// Whether its machine said that it is closed.
@@ -106,7 +114,9 @@ impl World {
             }
             _ => Rules::default(),
         };
-        let gives_more = random.below(2) == 0;
+        let (gives_more, asks_peers) = (random.below(2) == 0, random.below(2) == 0);
+        // Those that are held on the host of another one's claim are left to end.
+        let ids = if workers == Workers::Servers { 2 * IDS } else { IDS };
         let hosts = if workers.are_leased() { 2 } else { 1 };
         World {
             random,
@@ -118,7 +128,9 @@ impl World {
             processes: BTreeMap::new(),
             next_pid: 0,
             flights: Vec::new(),
-            server: LeaseServer::new(IDS, LEASE_MS, 10_000, gives_more),
+            server: LeaseServer::new(ids, LEASE_MS, 10_000, gives_more),
+            asks_peers,
+            cuts_off: None,
             judge: Judge::new(layout),
             kind: false,
             mischief_at: 0,
@@ -141,13 +153,16 @@ impl World {
                 Workers::Range => run::Workers::Within { first: 0, last: IDS as u32 - 1 },
                 Workers::Callback => run::Workers::Callback { leases: false },
                 Workers::Leases | Workers::Unrecorded => run::Workers::Callback { leases: true },
+                Workers::Servers => {
+                    run::Workers::Servers { servers: servers(), health: ServersHealth::new(2) }
+                }
             },
             persist: self.workers != Workers::Unrecorded,
             locks_host: self.workers != Workers::Unrecorded,
             start_after: 0,
             timeout: Duration::from_secs(2),
             lazy: false,
-            peer_times: false,
+            peer_times: self.asks_peers,
             disk_needs_loop: false,
         };
         let writer = Writer {
@@ -178,6 +193,7 @@ impl World {
             user,
             generator: None,
             stopped_until: 0,
+            well_until: 0,
             is_lost: false,
             closed: false,
         };
@@ -187,6 +203,13 @@ impl World {
 
     pub(crate) fn clocks(&self, pid: Pid) -> Clocks {
         self.hosts[self.processes[&pid].host].clocks(self.now)
+    }
+
+    /// The clock of a process after its filter.
+    pub(crate) fn filtered_ms(&self, pid: Pid) -> i64 {
+        let clocks = self.clocks(pid);
+        let (wall_ns, boot_ns) = (clocks.wall_ms * 1_000_000, clocks.boot.as_nanos() as i64);
+        self.processes[&pid].clock.filter(wall_ns, boot_ns).0.div_euclid(1_000_000)
     }
 
     pub(crate) fn tell(&mut self, line: impl FnOnce() -> String) {
@@ -245,6 +268,9 @@ impl World {
             } else if let Some((id, lane, call)) = process.run.next_call(clocks) {
                 self.start(pid, id, lane, call);
             } else if process.run.next_time().is_none_or(|due| due > clocks.boot) {
+                let run = &mut process.run;
+                let sleeps_over = run.next_notice(clocks).is_some() || run.next_call(clocks).is_some();
+                assert!(!sleeps_over, "process {pid} sleeps, and something was ready");
                 self.see_generator(pid);
                 return;
             }
@@ -258,6 +284,11 @@ impl World {
         11 + self.processes.get(&pid).map_or(0, |process| process.host as i64)
     }
 
+    /// No two are equal.
+    pub(crate) fn random_number(&mut self) -> u128 {
+        u128::from(self.random.next()) << 64 | u128::from(self.random.next())
+    }
+
     /// The clock of the lease server.
     pub(crate) fn server_ms(&self) -> i64 {
         crate::common::NOW_MS + self.now as i64
@@ -269,6 +300,7 @@ impl World {
         self.tell(|| "the world turns kind".into());
         self.clocks_run();
         let now = self.now;
+        self.hosts.iter_mut().for_each(|host| host.reaches_from = [now; 2]);
         self.flights.iter_mut().for_each(|flight| flight.ends_well(now));
         for at in 0..self.hosts.len() {
             if self.processes.values().all(|process| process.host != at || process.user.closes) {
@@ -280,19 +312,21 @@ impl World {
         }
         let before: BTreeMap<Pid, u64> =
             self.processes.iter().map(|(pid, its)| (*pid, its.user.ids)).collect();
-        self.pass(SOON_MS);
+        // A lease that is left to end keeps its worker id for 16 s.
+        let soon_ms = if self.workers == Workers::Servers { 2 * SOON_MS } else { SOON_MS };
+        self.pass(soon_ms);
         let wanted = self.processes.values().filter(|its| !its.user.closes).count();
         let issue = |(pid, its): &(&Pid, &Process)| its.user.ids > before.get(pid).copied().unwrap_or(0);
         let have: Vec<Pid> = self.processes.iter().filter(issue).map(|(pid, _)| *pid).collect();
         let room = match self.workers {
             Workers::Fixed | Workers::Callback => 1,
-            Workers::Range | Workers::Leases | Workers::Unrecorded => IDS,
+            Workers::Range | Workers::Leases | Workers::Unrecorded | Workers::Servers => IDS,
         };
         let told: Vec<_> =
             self.processes.iter().map(|(pid, its)| (pid, its.run.state(), &its.user)).collect();
         assert!(
             have.len() >= wanted.min(room),
-            "in {SOON_MS} ms of a kind world only {have:?} have ids: {told:#?}"
+            "in {soon_ms} ms of a kind world only {have:?} have ids: {told:#?}"
         );
         let unclosed = self.processes.iter().find(|(_, its)| its.user.closes && !its.closed);
         assert!(unclosed.is_none(), "{:?} is not closed", unclosed.map(|(pid, its)| (pid, its.run.state())));
@@ -339,4 +373,14 @@ impl World {
             self.processes.remove(&pid);
         }
     }
+}
+
+fn servers() -> Arc<HttpServers> {
+    let server = |url: &str| HttpServer { url: url.into(), proxy: None };
+    Arc::new(HttpServers {
+        option: "worker",
+        servers: vec![server("http://one"), server("http://two")],
+        request_timeout: Duration::from_secs(1),
+        connect_timeout: Duration::from_millis(300),
+    })
 }

@@ -1,4 +1,4 @@
-//! Two processes of one host, each with a `WorkerRun`, and a lease server for both.
+//! Two processes of one host, each with a `WorkerRun`, and a lease server for both, or two servers over one table.
 //!
 //! Assumed: a lock is held by one process at a time, and ends with it. A write that is reported as durable is there. The
 //! server stores the end of a span before it answers, and lowers it only for a release (docs/LEASES.md).
@@ -11,11 +11,16 @@
 
 mod carry;
 mod host;
-#[allow(dead_code, reason = "another program uses the rest")]
 #[path = "../../../core/tests/run/lease_server.rs"]
 mod lease_server;
 mod process;
+#[allow(dead_code, reason = "another program uses the rest")]
+#[path = "../../../core/tests/run/sources.rs"]
+mod sources;
 mod state;
+#[allow(dead_code, reason = "another program uses the rest")]
+#[path = "../../../core/tests/run/told.rs"]
+mod told;
 
 use crate::bounds::RunBounds;
 pub use state::{Event, State};
@@ -23,8 +28,27 @@ use stateright::Property;
 
 pub struct Model {
     pub bounds: RunBounds,
-    /// The number of worker ids that a lease server has; 0: one fixed id, without leases.
-    pub leased: usize,
+    pub ids: Ids,
+}
+
+/// Where worker ids come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ids {
+    /// One fixed id, without leases.
+    Fixed,
+    /// A user's object has this number of leased ids.
+    Object(usize),
+    /// Two lease servers, which share a table of this number of ids.
+    Servers(usize),
+}
+
+impl Ids {
+    fn leased(self) -> usize {
+        match self {
+            Ids::Fixed => 0,
+            Ids::Object(ids) | Ids::Servers(ids) => ids,
+        }
+    }
 }
 
 impl stateright::Model for Model {
@@ -32,7 +56,7 @@ impl stateright::Model for Model {
     type Action = Event;
 
     fn init_states(&self) -> Vec<State> {
-        vec![State::new(self.leased)]
+        vec![State::new(self.ids)]
     }
 
     fn actions(&self, state: &State, events: &mut Vec<Event>) {

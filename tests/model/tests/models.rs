@@ -1,5 +1,6 @@
 //! Each test tries all states of a model.
 
+use leafid_model::worker_run::Ids;
 use leafid_model::{bounds, check, lease, record, segment, supply, worker_run};
 
 #[test]
@@ -41,11 +42,17 @@ fn whatever_two_supplies_a_restored_counter_and_a_kill_do_no_id_comes_twice_and_
 #[test]
 fn whatever_two_runs_of_one_worker_id_do_no_id_comes_twice_and_ids_go_on() {
     let bounds = bounds::fixed_run();
-    check::holds("run, one worker id", bounds, worker_run::Model { bounds, leased: 0 });
+    check::holds("run, one worker id", bounds, worker_run::Model { bounds, ids: Ids::Fixed });
 }
 
 #[test]
 fn whatever_two_runs_and_a_lease_server_do_no_id_comes_twice_and_all_is_given_back() {
     let bounds = bounds::leased_run();
-    check::holds("run, two leases", bounds, worker_run::Model { bounds, leased: 2 });
+    check::holds("run, two leases", bounds, worker_run::Model { bounds, ids: Ids::Object(2) });
+}
+
+#[test]
+fn whatever_two_runs_and_two_lease_servers_do_no_id_comes_twice_and_all_is_given_back() {
+    let bounds = bounds::served_run();
+    check::holds("run, two leases of servers", bounds, worker_run::Model { bounds, ids: Ids::Servers(2) });
 }

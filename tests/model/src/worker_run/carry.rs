@@ -1,26 +1,22 @@
 //! The carrying out of calls, and what happens in a world without faults.
 
-use super::process::{Told, ToldLease};
-use super::state::{LEASE_MS, Left, SOON_MS, State, TICK_MS, Wrong, layout};
+use super::Ids;
+use super::sources::{is_of_source, serve, unanswered};
+use super::state::{Left, SOON_MS, State, TICK_MS, Wrong, layout};
+use super::told::Told;
 use leafid_core::call::{FileAction, IoFailure};
-use leafid_core::run::{Claimed, Holder, RunCall, RunCallEnd, SourceFailure};
-use leafid_core::{Code, Error, Lease, Renewal};
+use leafid_core::run::{Holder, RunCall, RunCallEnd};
+use leafid_core::{Code, Error};
 use std::time::Duration;
 
 fn broken() -> IoFailure {
     IoFailure::other("broken")
 }
 
-fn no_answer() -> SourceFailure {
-    SourceFailure::Text("no answer".into())
-}
-
 /// The end of a call that failed before its effect; `None` for one that cannot fail.
-pub(super) fn failed(call: RunCall) -> Option<RunCallEnd> {
+pub(super) fn failed(call: RunCall, random: u128) -> Option<RunCallEnd> {
     Some(match call {
-        RunCall::Claim(call) => call.end(Err(no_answer())),
-        RunCall::Renew(call) => call.end(Err(no_answer())),
-        RunCall::Release(call) => call.end(Err(no_answer())),
+        call if is_of_source(&call) => unanswered(call, random),
         RunCall::LockHost(call) => call.failed(Error::new(Code::StateIo, "broken")),
         RunCall::PeekRecord(call) => call.failed("r", &broken()).into(),
         RunCall::OpenRecord(call) => call.failed(FileAction::Open, "r", &broken()).into(),
@@ -30,12 +26,22 @@ pub(super) fn failed(call: RunCall) -> Option<RunCallEnd> {
 }
 
 impl State {
+    /// No two calls have the same.
+    pub(super) fn random(&self, who: usize, at: usize) -> Option<u128> {
+        let id = self.processes[who].as_ref()?.flights.get(at)?.id.0.0;
+        Some(u128::from(self.starts) << 96 | (who as u128) << 80 | u128::from(id) << 1)
+    }
+
     /// The call has its effect. `fails`: its end says that it has none. `None`: it had it before, or cannot fail so.
     pub(super) fn takes_effect(&mut self, who: usize, at: usize, left: Left, fails: bool) -> Option<()> {
+        let random = self.random(who, at)?;
         let flight = self.processes[who].as_mut()?.flights.get_mut(at)?;
         let call = flight.call.take()?;
         let end = match call {
-            call @ (RunCall::Claim(_) | RunCall::Renew(_) | RunCall::Release(_)) => self.serve(call, fails),
+            call if is_of_source(&call) => {
+                let now_ms = self.server_ms();
+                serve(&mut self.server, call, fails, now_ms, random)
+            }
             RunCall::WriteRecord(mut write) => {
                 let Some(file) = self.host.locked(who) else {
                     self.wrong = Some(Wrong::Locks);
@@ -64,60 +70,19 @@ impl State {
         Some(())
     }
 
-    fn serve(&mut self, call: RunCall, fails: bool) -> (RunCallEnd, Told) {
-        let now_ms = self.server_ms();
-        match call {
-            RunCall::Claim(call) => {
-                let request = call.request(u128::from(self.server.tokens()));
-                match self.server.claim(&request.instance, request.until_ms, now_ms) {
-                    _ if fails => (call.end(Err(no_answer())), Told::Nothing),
-                    None => (call.end(Ok(None)), Told::Nothing),
-                    Some(given) => {
-                        let lease = Lease {
-                            worker_id: given.worker_id,
-                            from_ms: given.from_ms,
-                            until_ms: given.until_ms,
-                            lease_ms: Some(LEASE_MS),
-                            token: Some(given.token.clone()),
-                            peer_times_ms: Vec::new(),
-                        };
-                        let (worker_id, from_ms, until_ms) = (given.worker_id, given.from_ms, given.until_ms);
-                        let told = Told::Claimed { worker_id, from_ms, until_ms, token: given.token };
-                        (call.end(Ok(Some(Claimed::Lease(lease, Duration::ZERO)))), told)
-                    }
-                }
-            }
-            RunCall::Renew(call) => {
-                let (lease, wish_ms) = (&call.request().lease, call.request().wish_ms);
-                let by = lease.token.clone().unwrap_or_default();
-                match self.server.renew(lease.worker_id, &by, wish_ms, now_ms) {
-                    _ if fails => (call.end(Err(no_answer())), Told::Nothing),
-                    None => (call.end(Ok(None)), Told::NotHeld { by }),
-                    Some(given) => {
-                        let (until_ms, token) = (given.until_ms, given.token);
-                        let (lease_ms, told_token) = (Some(LEASE_MS), Some(token.clone()));
-                        let renewal = Renewal { worker_id: None, until_ms, lease_ms, token: told_token };
-                        (call.end(Ok(Some(renewal))), Told::Renewed { by, until_ms, token })
-                    }
-                }
-            }
-            RunCall::Release(call) => {
-                let token = call.lease().token.clone().unwrap_or_default();
-                self.server.release(call.lease().worker_id, &token, call.until_ms());
-                (call.end(if fails { Err(no_answer()) } else { Ok(()) }), Told::Nothing)
-            }
-            call => unreachable!("{call:?} is not a source's"),
-        }
-    }
-
     fn use_disk(&mut self, who: usize, call: RunCall) -> Option<RunCallEnd> {
-        let host = &mut self.host;
+        let clocks = self.clocks();
+        let (host, is_of_servers) = (&mut self.host, matches!(self.ids, Ids::Servers(_)));
         let mut rule = Some(());
         let end = match call {
             RunCall::LockHost(call) => {
                 if host.lock(call.worker_id(), who) {
                     call.taken()
                 } else {
+                    // A server that leased it to this host too is not asked for it again.
+                    if is_of_servers {
+                        self.processes[who].as_mut()?.leases.may_end(call.worker_id());
+                    }
                     call.held()
                 }
             }
@@ -151,6 +116,13 @@ impl State {
                 rule = host.close(who);
                 call.end()
             }
+            // Copies of files cannot be told here: no lease is cached.
+            RunCall::ListLeaseCaches(call) => call.end(clocks.boot, clocks.wall_ms).into(),
+            RunCall::WriteLeaseCache(mut write) => {
+                write.initial(false).ok()?;
+                write.end("c").into()
+            }
+            RunCall::DropLeaseCache(call) => call.missing("c").into(),
             call => unreachable!("{call:?} is not of the disk"),
         };
         if rule.is_none() {
@@ -169,9 +141,10 @@ impl State {
         }
         let flight = process.flights.remove(at);
         let (end, told) = flight.end?;
-        let found = if flight.again { Ok(()) } else { process.learns(&told, flight.asked, LEASE_MS) };
+        let lease_ms = self.server.lease_ms();
+        let found = if flight.again { Ok(()) } else { process.leases.learn(&told, flight.asked, lease_ms) };
         process.run.done(flight.id.0, end, clocks);
-        self.check(found);
+        self.check(found.map_err(Wrong::Lease));
         self.poll(who);
         Some(())
     }
@@ -214,17 +187,8 @@ impl State {
             return Err(Wrong::IssuedTwice);
         }
         let extends = after.owner == before.owner && after.run.until > before.run.until;
-        if self.leased == 0 || !extends {
-            return Ok(());
-        }
-        let Some(process) = &self.processes[who] else { return Ok(()) };
-        let until_ms = layout().tick_start_ms(after.run.until);
-        let within = |lease: &ToldLease| {
-            lease.worker_id == i64::from(after.worker_id)
-                && boot < lease.ends
-                && until_ms < lease.until_ms + TICK_MS
-        };
-        if process.leases.iter().any(within) { Ok(()) } else { Err(Wrong::AfterLease) }
+        let Some(process) = self.processes[who].as_ref().filter(|_| extends) else { return Ok(()) };
+        process.leases.extend(after.worker_id, after.run.until, boot, layout()).map_err(Wrong::Lease)
     }
 
     /// What happens without further faults: whether ids come, and all is given back at the end.
@@ -250,7 +214,11 @@ impl State {
             }
             let has = |who: &usize| last(state, *who) > before[*who];
             // Two processes that want one id are not both served.
-            if state.leased < 2 { wants.is_empty() || wants.iter().any(has) } else { wants.iter().all(has) }
+            if state.ids.leased() < 2 {
+                wants.is_empty() || wants.iter().any(has)
+            } else {
+                wants.iter().all(has)
+            }
         });
         for who in 0..2 {
             let _ = self.close(who);

@@ -1,6 +1,8 @@
 //! A process: its machine, the calls that are under way, and the leases of which it was told.
 
-use super::state::Wrong;
+use super::sources::{LeaseUse, lease_use};
+use super::state::{Wrong, layout};
+use super::told::{Leases, Told};
 use leafid_core::call::{CallId, Clocks};
 use leafid_core::run::{Answer, RunCall, RunCallEnd, RunNotice, RunState, RunTicket, WorkerRun};
 use std::hash::{Hash, Hasher};
@@ -10,7 +12,7 @@ use std::time::Duration;
 pub(super) struct Process {
     pub(super) run: WorkerRun,
     pub(super) flights: Vec<Flight>,
-    pub(super) leases: Vec<ToldLease>,
+    pub(super) leases: Leases,
     /// The last tick with an id.
     pub(super) last: Option<u64>,
     /// The wish for a span that waits.
@@ -70,39 +72,9 @@ impl Hash for Number {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-/// What a process learns by the end of a call.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Told {
-    Nothing,
-    Claimed { worker_id: i64, from_ms: i64, until_ms: i64, token: String },
-    Renewed { by: String, until_ms: i64, token: String },
-    NotHeld { by: String },
-}
-
-/// A lease of which a process was told.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct ToldLease {
-    pub(super) worker_id: i64,
-    pub(super) from_ms: i64,
-    pub(super) until_ms: i64,
-    /// The newest is the last.
-    tokens: Vec<String>,
-    /// The boot time from which on no further span is used.
-    pub(super) ends: Duration,
-    /// The first tick above all its ids; 0 without one.
-    pub(super) first_unused: u64,
-    pub(super) end: Option<LeaseEnd>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum LeaseEnd {
-    Lost,
-    Released,
-}
-
 impl Process {
     pub(super) fn new(run: WorkerRun) -> Process {
-        let (flights, leases) = (Vec::new(), Vec::new());
+        let (flights, leases) = Default::default();
         Process {
             run,
             flights,
@@ -120,14 +92,14 @@ impl Process {
         let before = self.run.generator().cloned();
         for _ in 0..100 {
             if let Some(notice) = self.run.next_notice(clocks) {
-                if let RunNotice::Closed(_) = notice {
-                    if self.closed {
-                        return Err(Wrong::ClosedTwice);
-                    }
-                    self.closed = true;
+                match notice {
+                    RunNotice::Closed(_) if self.closed => return Err(Wrong::ClosedTwice),
+                    RunNotice::Closed(_) => self.closed = true,
+                    RunNotice::Log(_, text) => self.leases.leave(&text),
+                    _ => {}
                 }
             } else if let Some((id, _, call)) = self.run.next_call(clocks) {
-                self.check(&call, clocks)?;
+                self.check(&call)?;
                 let (call, asked) = (Some(call), clocks.boot);
                 self.flights.push(Flight {
                     id: Number(id),
@@ -138,6 +110,9 @@ impl Process {
                     again: false,
                 });
             } else if self.run.next_time().is_none_or(|due| due > clocks.boot) {
+                if self.run.next_notice(clocks).is_some() || self.run.next_call(clocks).is_some() {
+                    return Err(Wrong::SleepsOver);
+                }
                 self.see_loss();
                 self.wishes();
                 return self.check_generator(before.as_deref());
@@ -159,8 +134,7 @@ impl Process {
             _ => None,
         };
         if let Some(worker_id) = lost.filter(|_| !self.is_lost) {
-            let its = self.leases.iter_mut().filter(|lease| lease.worker_id == i64::from(worker_id));
-            its.filter(|lease| lease.end.is_none()).for_each(|lease| lease.end = Some(LeaseEnd::Lost));
+            self.leases.give_up(worker_id);
         }
         self.is_lost = lost.is_some();
     }
@@ -182,77 +156,12 @@ impl Process {
         }
     }
 
-    fn check(&mut self, call: &RunCall, clocks: Clocks) -> Result<(), Wrong> {
-        match call {
-            RunCall::Renew(call) => {
-                let token = call.request().lease.token.as_deref().unwrap_or_default();
-                match self.lease(token)? {
-                    lease if lease.is_newest(token) && lease.end != Some(LeaseEnd::Released) => Ok(()),
-                    _ => Err(Wrong::OldToken),
-                }
-            }
-            RunCall::Release(call) => {
-                let token = call.lease().token.as_deref().unwrap_or_default();
-                let lease = self.lease(token)?;
-                let unused_ms = match lease.first_unused {
-                    0 => lease.from_ms,
-                    tick => super::state::layout().tick_start_ms(tick),
-                };
-                if !lease.is_newest(token) {
-                    return Err(Wrong::OldToken);
-                } else if lease.end.is_some() {
-                    return Err(Wrong::NotItsToRelease);
-                } else if call.until_ms() < unused_ms {
-                    return Err(Wrong::ReleasedTooLow);
-                }
-                lease.end = Some(LeaseEnd::Released);
-                Ok(())
-            }
-            _ => {
-                let _ = clocks;
-                Ok(())
-            }
-        }
-    }
-
-    fn lease(&mut self, token: &str) -> Result<&mut ToldLease, Wrong> {
-        let its = |lease: &&mut ToldLease| lease.tokens.iter().any(|its| its == token);
-        self.leases.iter_mut().find(its).ok_or(Wrong::OldToken)
-    }
-
-    /// The end of a call comes, which was asked for at this boot time.
-    pub(super) fn learns(&mut self, told: &Told, asked: Duration, lease_ms: i64) -> Result<(), Wrong> {
-        let ends = asked + Duration::from_millis(lease_ms as u64);
-        match told {
-            Told::Nothing => {}
-            Told::Claimed { worker_id, from_ms, until_ms, token } => self.leases.push(ToldLease {
-                worker_id: *worker_id,
-                from_ms: *from_ms,
-                until_ms: *until_ms,
-                tokens: vec![token.clone()],
-                ends,
-                first_unused: 0,
-                end: None,
-            }),
-            Told::Renewed { by, until_ms, token } => {
-                let lease = self.lease(by)?;
-                (lease.until_ms, lease.ends) = (lease.until_ms.max(*until_ms), ends);
-                lease.tokens.push(token.clone());
-            }
-            // A renewal after this one may have made another token.
-            Told::NotHeld { by } => {
-                let lease = self.lease(by)?;
-                if lease.end.is_none() && lease.is_newest(by) {
-                    lease.end = Some(LeaseEnd::Lost);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl ToldLease {
-    fn is_newest(&self, token: &str) -> bool {
-        self.tokens.last().is_some_and(|newest| newest == token)
+    fn check(&mut self, call: &RunCall) -> Result<(), Wrong> {
+        let used = match lease_use(call) {
+            None => Ok(()),
+            Some(LeaseUse::Renewal { token }) => self.leases.renew(&token),
+            Some(LeaseUse::Release { token, until_ms }) => self.leases.release(&token, until_ms, layout()),
+        };
+        used.map_err(Wrong::Lease)
     }
 }

@@ -1,15 +1,18 @@
 //! A state of the model, and what each event does to it.
 
+use super::Ids;
 use super::carry::failed;
 use super::host::Host;
 use super::lease_server::LeaseServer;
-use super::process::{Flight, LeaseEnd, Process, Told, ToldLease, Wish};
+use super::process::{Flight, Process, Wish};
+use super::told::{BadUse, Told};
 use crate::bounds::RunBounds;
 use leafid_core::call::{Clocks, FileAdvice};
 use leafid_core::format::state::Writer;
+use leafid_core::http::{HttpServer, HttpServers};
 use leafid_core::place::Place;
 use leafid_core::run::{Need, RunCall, RunSettings, WorkerRun, Workers};
-use leafid_core::{Action, ClockFilter, Layout, LayoutFields, Order, Rules};
+use leafid_core::{Action, ClockFilter, Layout, LayoutFields, Order, Rules, ServersHealth};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,14 +29,13 @@ pub struct State {
     pub(super) passed_ms: i64,
     /// How far the clock of the host is from the server's.
     off_ms: i64,
-    /// The number of leased worker ids.
-    pub(super) leased: usize,
+    pub(super) ids: Ids,
     pub(super) processes: [Option<Process>; 2],
     pub(super) host: Host,
     pub(super) server: LeaseServer,
     issued: BTreeSet<i64>,
     by: [bool; 2],
-    starts: u32,
+    pub(super) starts: u32,
     faults: u32,
     late: u32,
     pub(super) wrong: Option<Wrong>,
@@ -74,18 +76,14 @@ pub(super) enum Wrong {
     IssuedTwice,
     GoesBack,
     NotDurable,
-    OutsideLease,
-    AfterRelease,
-    AfterLease,
     NotSealed,
     BelowItsOwn,
-    OldToken,
-    NotItsToRelease,
-    ReleasedTooLow,
+    Lease(BadUse),
     Locks,
     OverTheNewest,
     OldNumber,
     ClosedTwice,
+    SleepsOver,
     Busy,
 }
 
@@ -101,14 +99,14 @@ fn rules() -> Rules {
 }
 
 impl State {
-    pub(super) fn new(leased: usize) -> State {
+    pub(super) fn new(ids: Ids) -> State {
         State {
             passed_ms: 0,
             off_ms: 0,
-            leased,
+            ids,
             processes: [None, None],
             host: Host::default(),
-            server: LeaseServer::new(leased, LEASE_MS, TICK_MS, false),
+            server: LeaseServer::new(ids.leased(), LEASE_MS, TICK_MS, false),
             issued: BTreeSet::new(),
             by: [false, false],
             starts: 0,
@@ -144,9 +142,10 @@ impl State {
             name: "n".into(),
             layout: layout(),
             rules: rules(),
-            workers: match self.leased {
-                0 => Workers::Within { first: 0, last: 0 },
-                _ => Workers::Callback { leases: true },
+            workers: match self.ids {
+                Ids::Fixed => Workers::Within { first: 0, last: 0 },
+                Ids::Object(_) => Workers::Callback { leases: true },
+                Ids::Servers(_) => Workers::Servers { servers: servers(), health: ServersHealth::new(2) },
             },
             persist: true,
             locks_host: true,
@@ -167,6 +166,10 @@ impl State {
             .find_map(|(who, its)| Some((who, its.flights.iter().position(|call| call.is_prompt)?)));
         if let Some((who, at)) = prompt {
             events.push(Event::Ends(who, at));
+            let call = self.processes[who].as_ref().and_then(|its| its.flights[at].call.as_ref());
+            if call.is_some_and(has_no_effect) {
+                return;
+            }
             if slow {
                 events.push(Event::IsLate(who, at));
             }
@@ -198,7 +201,7 @@ impl State {
         }
         if faulty {
             events.extend([Event::ClockIsSet(-2 * TICK_MS), Event::ClockIsSet(2 * TICK_MS)]);
-            events.extend((0..self.leased).map(Event::ServerForgets));
+            events.extend((0..self.ids.leased()).map(Event::ServerForgets));
         }
     }
 
@@ -236,8 +239,9 @@ impl State {
     fn fault(&mut self, event: Event) -> Option<()> {
         match event {
             Event::Fails(who, at) => {
+                let random = self.random(who, at)?;
                 let flight = self.flight(who, at)?;
-                flight.end = Some((failed(flight.call.take()?)?, Told::Nothing));
+                flight.end = Some((failed(flight.call.take()?, random)?, Told::Nothing));
                 self.ends(who, at)
             }
             Event::FailsAfterEffect(who, at) => {
@@ -305,13 +309,11 @@ impl State {
     fn bury(&mut self, who: usize) {
         let gone = self.processes[who].as_ref().is_some_and(|its| its.closed && its.flights.is_empty());
         if gone {
-            let kept = self.processes[who]
-                .as_ref()
-                .is_some_and(|its| its.leases.iter().any(|lease| lease.end.is_none()));
-            if kept || !self.host.is_free_of(who) {
+            if !self.host.is_free_of(who) {
                 self.check(Err(Wrong::Locks));
             }
-            self.processes[who] = None;
+            let none_is_kept = self.processes[who].take().map_or(Ok(()), |its| its.leases.none_is_kept());
+            self.check(none_is_kept.map_err(Wrong::Lease));
         }
     }
 
@@ -391,16 +393,24 @@ impl State {
             return Err(Wrong::GoesBack);
         }
         process.last = Some(tick);
-        if self.leased > 0 {
-            let its = |lease: &&mut ToldLease| {
-                lease.worker_id == i64::from(parts.worker_id) && (lease.from_ms..lease.until_ms).contains(&ms)
-            };
-            let lease = process.leases.iter_mut().rev().find(its).ok_or(Wrong::OutsideLease)?;
-            if lease.end == Some(LeaseEnd::Released) {
-                return Err(Wrong::AfterRelease);
-            }
-            lease.first_unused = tick + 1;
+        match self.ids {
+            Ids::Fixed => Ok(()),
+            _ => process.leases.issue(parts.worker_id, ms, tick).map_err(Wrong::Lease),
         }
-        Ok(())
     }
+}
+
+/// What does nothing here well need not fail.
+fn has_no_effect(call: &RunCall) -> bool {
+    matches!(call, RunCall::Names(_) | RunCall::WriteLeaseCache(_) | RunCall::DropLeaseCache(_))
+}
+
+fn servers() -> Arc<HttpServers> {
+    let server = |url: &str| HttpServer { url: url.into(), proxy: None };
+    Arc::new(HttpServers {
+        option: "worker",
+        servers: vec![server("http://one"), server("http://two")],
+        request_timeout: Duration::from_secs(1),
+        connect_timeout: Duration::from_millis(300),
+    })
 }
