@@ -124,11 +124,3 @@ pub fn leased_run() -> RunBounds {
         RunBounds { ticks: 2, ids: 2, starts: 2, faults: 1, late: 0 },
     )
 }
-
-/// Of [`crate::worker_run`] with leases of servers.
-pub fn served_run() -> RunBounds {
-    chosen(
-        RunBounds { ticks: 1, ids: 2, starts: 2, faults: 0, late: 1 },
-        RunBounds { ticks: 1, ids: 2, starts: 2, faults: 1, late: 0 },
-    )
-}

@@ -1,4 +1,4 @@
-//! Two processes of one host, each with a `WorkerRun`, and a lease server for both, or two servers over one table.
+//! Two processes of one host, each with a `WorkerRun`, and a lease server for both.
 //!
 //! Assumed: a lock is held by one process at a time, and ends with it. A write that is reported as durable is there. The
 //! server stores the end of a span before it answers, and lowers it only for a release (docs/LEASES.md).
@@ -38,15 +38,13 @@ pub enum Ids {
     Fixed,
     /// A user's object has this number of leased ids.
     Object(usize),
-    /// Two lease servers, which share a table of this number of ids.
-    Servers(usize),
 }
 
 impl Ids {
     fn leased(self) -> usize {
         match self {
             Ids::Fixed => 0,
-            Ids::Object(ids) | Ids::Servers(ids) => ids,
+            Ids::Object(ids) => ids,
         }
     }
 }

@@ -50,9 +50,3 @@ fn whatever_two_runs_and_a_lease_server_do_no_id_comes_twice_and_all_is_given_ba
     let bounds = bounds::leased_run();
     check::holds("run, two leases", bounds, worker_run::Model { bounds, ids: Ids::Object(2) });
 }
-
-#[test]
-fn whatever_two_runs_and_two_lease_servers_do_no_id_comes_twice_and_all_is_given_back() {
-    let bounds = bounds::served_run();
-    check::holds("run, two leases of servers", bounds, worker_run::Model { bounds, ids: Ids::Servers(2) });
-}

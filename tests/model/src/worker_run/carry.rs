@@ -1,6 +1,5 @@
 //! The carrying out of calls, and what happens in a world without faults.
 
-use super::Ids;
 use super::sources::{is_of_source, serve, unanswered};
 use super::state::{Left, SOON_MS, State, TICK_MS, Wrong, layout};
 use super::told::Told;
@@ -71,18 +70,13 @@ impl State {
     }
 
     fn use_disk(&mut self, who: usize, call: RunCall) -> Option<RunCallEnd> {
-        let clocks = self.clocks();
-        let (host, is_of_servers) = (&mut self.host, matches!(self.ids, Ids::Servers(_)));
+        let host = &mut self.host;
         let mut rule = Some(());
         let end = match call {
             RunCall::LockHost(call) => {
                 if host.lock(call.worker_id(), who) {
                     call.taken()
                 } else {
-                    // A server that leased it to this host too is not asked for it again.
-                    if is_of_servers {
-                        self.processes[who].as_mut()?.leases.may_end(call.worker_id());
-                    }
                     call.held()
                 }
             }
@@ -116,13 +110,6 @@ impl State {
                 rule = host.close(who);
                 call.end()
             }
-            // Copies of files cannot be told here: no lease is cached.
-            RunCall::ListLeaseCaches(call) => call.end(clocks.boot, clocks.wall_ms).into(),
-            RunCall::WriteLeaseCache(mut write) => {
-                write.initial(false).ok()?;
-                write.end("c").into()
-            }
-            RunCall::DropLeaseCache(call) => call.missing("c").into(),
             call => unreachable!("{call:?} is not of the disk"),
         };
         if rule.is_none() {

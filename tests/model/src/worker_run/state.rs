@@ -9,10 +9,9 @@ use super::told::{BadUse, Told};
 use crate::bounds::RunBounds;
 use leafid_core::call::{Clocks, FileAdvice};
 use leafid_core::format::state::Writer;
-use leafid_core::http::{HttpServer, HttpServers};
 use leafid_core::place::Place;
 use leafid_core::run::{Need, RunCall, RunSettings, WorkerRun, Workers};
-use leafid_core::{Action, ClockFilter, Layout, LayoutFields, Order, Rules, ServersHealth};
+use leafid_core::{Action, ClockFilter, Layout, LayoutFields, Order, Rules};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -145,7 +144,6 @@ impl State {
             workers: match self.ids {
                 Ids::Fixed => Workers::Within { first: 0, last: 0 },
                 Ids::Object(_) => Workers::Callback { leases: true },
-                Ids::Servers(_) => Workers::Servers { servers: servers(), health: ServersHealth::new(2) },
             },
             persist: true,
             locks_host: true,
@@ -167,7 +165,8 @@ impl State {
         if let Some((who, at)) = prompt {
             events.push(Event::Ends(who, at));
             let call = self.processes[who].as_ref().and_then(|its| its.flights[at].call.as_ref());
-            if call.is_some_and(has_no_effect) {
+            // It has no effect here.
+            if matches!(call, Some(RunCall::Names(_))) {
                 return;
             }
             if slow {
@@ -398,19 +397,4 @@ impl State {
             _ => process.leases.issue(parts.worker_id, ms, tick).map_err(Wrong::Lease),
         }
     }
-}
-
-/// What does nothing here well need not fail.
-fn has_no_effect(call: &RunCall) -> bool {
-    matches!(call, RunCall::Names(_) | RunCall::WriteLeaseCache(_) | RunCall::DropLeaseCache(_))
-}
-
-fn servers() -> Arc<HttpServers> {
-    let server = |url: &str| HttpServer { url: url.into(), proxy: None };
-    Arc::new(HttpServers {
-        option: "worker",
-        servers: vec![server("http://one"), server("http://two")],
-        request_timeout: Duration::from_secs(1),
-        connect_timeout: Duration::from_millis(300),
-    })
 }
