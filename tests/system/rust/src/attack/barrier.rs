@@ -58,7 +58,7 @@ pub fn run(options: &Options) -> Result<(), String> {
             std::thread::sleep(Duration::from_micros(100));
         }
         shared[1].store(1, SeqCst);
-        let ends = children.into_iter().map(|pid| process::wait(pid));
+        let ends = children.into_iter().map(process::wait);
         started += ends.filter(|&end| end == End::Exit(0)).count();
         slowest = slowest.max(shared[3].load(SeqCst));
     }
