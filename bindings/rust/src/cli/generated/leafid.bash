@@ -459,7 +459,7 @@ _leafid() {
             return 0
             ;;
         leafid__subcmd__next)
-            opts="-n -h --worker --shared-fs --exclusive-range --no-record-wait-ms --tag --server --protocol --step --token-file --ca-file --timeout-ms --name --state-dir --layout --epoch-ms --form --json --help"
+            opts="-n -h --worker --shared-fs --exclusive-range --no-record-wait-ms --tag --server --protocol --step --block-size --token-file --ca-file --timeout-ms --name --state-dir --layout --epoch-ms --form --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -490,6 +490,10 @@ _leafid() {
                     return 0
                     ;;
                 --step)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --block-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

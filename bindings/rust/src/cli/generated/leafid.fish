@@ -63,6 +63,7 @@ complete -c leafid -n "__fish_leafid_using_subcommand next" -l tag -d 'Take ids 
 complete -c leafid -n "__fish_leafid_using_subcommand next" -l server -d 'A server of segments such as http://leaf-1:8080, or file:DIR; can be repeated, the first one is preferred' -r
 complete -c leafid -n "__fish_leafid_using_subcommand next" -l protocol -d 'The servers\' protocol: leaf, leaf-snowflake, range or tinyid [default: leaf]' -r
 complete -c leafid -n "__fish_leafid_using_subcommand next" -l step -d 'How many ids to ask the source for [default: COUNT, at most 1000000; tinyid has its own]' -r
+complete -c leafid -n "__fish_leafid_using_subcommand next" -l block-size -d 'Of a tag called …-xN: N with protocol leaf; else 1, if nobody takes its numbers for blocks of ids' -r
 complete -c leafid -n "__fish_leafid_using_subcommand next" -l token-file -d 'A file with the token that is sent to the servers' -r -F
 complete -c leafid -n "__fish_leafid_using_subcommand next" -l ca-file -d 'A PEM file of certificate authorities for the servers' -r -F
 complete -c leafid -n "__fish_leafid_using_subcommand next" -l timeout-ms -d 'How long a call waits for a segment, milliseconds [default: 2000]' -r
