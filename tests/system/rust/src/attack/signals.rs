@@ -2,19 +2,19 @@
 //! the check, inside a batch, inside a claim. The child returns from the handler into the call that was interrupted.
 //!
 //! What the interrupted call answers in the child is thrown away when it is short: a fork between a call's last check and
-//! the line that looks at the result copies an id that was issued before the fork. Of a long batch that moment is a
-//! millionth part, so it counts; and so does everything after it.
+//! the line that looks at the result copies an id that was issued before the fork. A long batch counts if its last id
+//! was not there yet at the fork; and so does everything after it.
 
 use crate::issuer::{Issuer, Opened};
 use crate::ledger::Ledger;
 use crate::options::Options;
 use crate::process::{self, Kind};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 static FORKED: AtomicBool = AtomicBool::new(false);
-/// Whether the thread is in a call now, and whether it was when this child was made.
-static IN_CALL: AtomicBool = AtomicBool::new(false);
+/// Where the call under way puts its last id, and whether that was still to come when this child was made.
+static LAST_ID: AtomicPtr<i64> = AtomicPtr::new(std::ptr::null_mut());
 static MADE_IN_CALL: AtomicBool = AtomicBool::new(false);
 static KIND: AtomicI32 = AtomicI32::new(0);
 static LEFT: AtomicU64 = AtomicU64::new(0);
@@ -36,7 +36,8 @@ extern "C" fn on_signal(_: i32) {
         let kind = [Kind::Fork, Kind::Bare, Kind::Clone][KIND.load(Relaxed) as usize % 3];
         match process::fork(kind) {
             0 => {
-                MADE_IN_CALL.store(IN_CALL.load(Relaxed), Relaxed);
+                let last = LAST_ID.load(Relaxed);
+                MADE_IN_CALL.store(!last.is_null() && unsafe { last.read_volatile() } == 0, Relaxed);
                 FORKED.store(true, Relaxed);
             }
             pid if pid > 0 => {
@@ -96,9 +97,10 @@ pub fn run(options: &Options) -> Result<(), String> {
     while LEFT.load(Relaxed) > 0 && begun.elapsed() < process::HANGS {
         let Some(at) = ledger.reserve(batch.len()) else { break };
         let called = Instant::now();
-        IN_CALL.store(true, Relaxed);
+        batch.fill(0);
+        LAST_ID.store(&raw mut batch[size - 1], Relaxed);
         let done = issuer.issue(&method, &mut batch);
-        IN_CALL.store(false, Relaxed);
+        LAST_ID.store(std::ptr::null_mut(), Relaxed);
         if FORKED.load(Relaxed) {
             if size >= LONG && MADE_IN_CALL.load(Relaxed) && done.is_ok() {
                 batch.iter().for_each(|&id| ledger.push(id));
