@@ -13,7 +13,8 @@ windows_tests := cli earlier_files exclusive generate options range_waits segmen
 windows_skips := simulation:: the_runs_that_end_alike_in_all_forms \
     a_reset_is_refused_while_held_and_burns_what_lies_ahead \
     a_second_process_is_refused_at_once_naming_the_holder the_same_settings_share_one_generator \
-    tinyid_says_which_of_its_causes_an_empty_answer_has
+    tinyid_says_which_of_its_causes_an_empty_answer_has \
+    a_tag_of_blocks_is_refused_by_all_but_a_leaf_unless_its_numbers_are_ids
 
 cross-windows: cross-windows-tools
 	@[ -e build/cross/windows-tools ] || exit 0; \
