@@ -115,6 +115,7 @@ class Segments {
     } finally {
       // The waiting calls end with an error.
       tags.forEach(Tag.pump)
+      owner.userFetch?.close()
     }
   }
 

@@ -87,3 +87,32 @@ for (const [title, round] of [
     assert.ok(more.heap <= HEAP && more.outside <= OUTSIDE, JSON.stringify(more))
   })
 }
+
+test('what a function throws is not kept by closed segments, also when it does so after the close', async t => {
+  const command = [
+    process.execPath,
+    '--expose-gc',
+    '-e',
+    `const { Segments } = require('leafid')
+    const thrown = []
+    const gone = () => thrown.every(each => !each.deref())
+    let go
+    const fetch = async tag => {
+      if (tag === 'late') await new Promise(resolve => (go = resolve))
+      const error = new Error('meant')
+      thrown.push(new WeakRef(error))
+      throw error
+    }
+    void async function () {
+      const ids = globalThis.ids = new Segments({ fetch, persist: false, timeoutMs: 200 })
+      await ids.tag('order').next().catch(() => {})
+      await ids.tag('late').next().catch(() => {})
+      ids.close()
+      go()
+      while (thrown.length < 2) await new Promise(setImmediate)
+      for (let i = 0; i < 100 && !gone(); i++) { await new Promise(setImmediate); gc() }
+      console.log(gone())
+    }()`
+  ]
+  assert.equal((await start(t, '', undefined, { command }).ended).out, 'true\n')
+})
