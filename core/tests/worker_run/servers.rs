@@ -49,6 +49,14 @@ fn lease(sent: &Value) -> (u16, String) {
     (200, body)
 }
 
+/// An opening whose worker id the server leases.
+fn opens(host: &mut Host) -> RunTicket {
+    let ticket = host.want(OPEN);
+    let (id, call) = host.drive_to("Http");
+    host.done(id, answer(call, 1, |_, sent| lease(sent)));
+    ticket
+}
+
 #[test]
 fn a_lease_of_a_server_is_claimed_and_released() {
     let mut host = host();
@@ -95,9 +103,7 @@ fn what_the_end_of_a_request_makes_ready_is_pulled_before_the_host_sleeps() {
 #[test]
 fn a_release_that_fails_ends_the_close_before_the_host_sleeps() {
     let mut host = host();
-    host.want(OPEN);
-    let (id, call) = host.drive_to("Http");
-    host.done(id, answer(call, 1, |_, sent| lease(sent)));
+    opens(&mut host);
     host.drive();
     host.id();
     let ticket = host.want(CLOSE);
@@ -111,9 +117,7 @@ fn a_release_that_fails_ends_the_close_before_the_host_sleeps() {
 fn held_here(persists: bool) -> (Host, RunTicket, CallId, RunCall) {
     let mut host = Host::new(settings_of(&[URL], persists));
     host.disk.record_locks.insert(4);
-    let ticket = host.want(OPEN);
-    let (id, call) = host.drive_to("Http");
-    host.done(id, answer(call, 1, |_, sent| lease(sent)));
+    let ticket = opens(&mut host);
     let (id, call) = host.drive_to("UnlockHost");
     (host, ticket, id, call)
 }
@@ -145,9 +149,7 @@ fn a_round_that_was_given_up_does_not_claim_another_worker_id() {
 #[test]
 fn a_close_that_is_over_gives_up_its_request_and_asks_no_other_server() {
     let mut host = Host::new(settings_of(&[URL, "http://others"], false));
-    host.want(OPEN);
-    let (id, call) = host.drive_to("Http");
-    host.done(id, answer(call, 1, |_, sent| lease(sent)));
+    opens(&mut host);
     host.drive();
     host.id();
     host.pass(5_000);
@@ -221,9 +223,7 @@ fn a_claim_that_ends_late_without_an_answer_outlasts_the_end_of_the_next_one() {
 /// A run with a lease of a server that is to be cached, and its write.
 fn leased_and_cached() -> (Host, RunTicket, CallId, Box<CacheWrite>) {
     let mut host = Host::new(settings_of(&[URL], true));
-    let ticket = host.want(OPEN);
-    let (id, call) = host.drive_to("Http");
-    host.done(id, answer(call, 1, |_, sent| lease(sent)));
+    let ticket = opens(&mut host);
     let (id, RunCall::WriteLeaseCache(write)) = host.drive_to("WriteLeaseCache") else {
         unreachable!("it is one")
     };
@@ -272,9 +272,7 @@ fn a_lease_that_stays_cached_is_told_of_when_its_close_does_not_release_it() {
 #[test]
 fn a_quiet_close_waits_for_no_server() {
     let mut host = host();
-    host.want(OPEN);
-    let (id, call) = host.drive_to("Http");
-    host.done(id, answer(call, 1, |_, sent| lease(sent)));
+    opens(&mut host);
     host.drive();
     host.id();
     host.pass(5_000);
@@ -286,9 +284,7 @@ fn a_quiet_close_waits_for_no_server() {
 #[test]
 fn the_release_of_an_opening_that_was_undone_is_told_of_by_its_worker_id() {
     let mut host = host();
-    host.want(OPEN);
-    let (id, call) = host.drive_to("Http");
-    host.done(id, answer(call, 1, |_, sent| lease(sent)));
+    opens(&mut host);
     let (id, call) = host.drive_to("LockHost");
     host.want(CLOSE);
     let end = host.carry_out(call);
