@@ -132,7 +132,7 @@ impl Fetches {
         let Some(tag) = self.needs.tags.get_mut(&id) else { return false };
         tag.refill(stock, settings.prefetch);
         tag.fetch.needs(tag.need().min(MOST_NEED) as i64);
-        let short = tag.wants_fetch(stock);
+        let short = tag.wants_fetch(stock, settings.prefetch);
         let Some(plan) = tag.fetch.begin(short, settings.source_step(), ms(now)) else {
             self.ended += 1;
             self.leave_if_unused(id);

@@ -135,11 +135,13 @@ impl TagSupply {
         }
     }
 
-    /// The number of ids that a stock needs, 0 for other sources; `None` if no fetch is needed.
-    pub(super) fn wants_fetch(&self, stock: Option<Stock>) -> Option<u64> {
+    /// The number of ids that a stock needs, 0 for other sources; `None` if no fetch is needed. Of what came not more
+    /// than 100 percent can be used, so with such a `prefetch` only who needs ids has them fetched.
+    pub(super) fn wants_fetch(&self, stock: Option<Stock>, prefetch: u32) -> Option<u64> {
+        let is_wanted = prefetch < 100 || self.received == 0 || self.waiting() > 0;
         let wants = match stock {
             Some(stock) => stock.wants(self.left(), self.taken()),
-            None => self.buffer.wants_fetch(&self.filler).then_some(0),
+            None => (is_wanted && self.buffer.wants_fetch(&self.filler)).then_some(0),
         };
         // A caller that could not wait comes back for more than there are.
         let short = || (self.fetch.need() as u64).checked_sub(self.left()).filter(|short| *short > 0);

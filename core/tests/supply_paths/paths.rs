@@ -1,7 +1,8 @@
 //! A fetch, from the wish to the ids.
 
 use super::{Host, settings};
-use leafid_core::supply::{Call, Notice};
+use leafid_core::supply::{Call, Notice, Prewarm, SupplySettings, Wish};
+use std::time::Duration;
 
 #[test]
 fn a_caller_gets_the_ids_once_the_mark_above_them_is_durable() {
@@ -51,4 +52,25 @@ fn the_source_is_told_what_was_given_before() {
     host.drive();
     assert!(tickets.into_iter().all(|ticket| host.collect(ticket).is_ok()));
     assert_eq!(host.asked[..2], [("order".to_owned(), 20, 0), ("order".to_owned(), 10, 11)]);
+}
+
+#[test]
+fn with_a_prefetch_of_100_only_who_needs_ids_has_them_fetched() {
+    for (prefetch, ahead) in [(99, 1), (100, 0)] {
+        let prewarm = Prewarm::Tags(vec!["order".into()]);
+        let mut host = Host::new(SupplySettings { step: Some(2), prefetch, prewarm, ..settings() });
+        let (tag, buffer) = host.tag("order");
+        host.drive();
+        assert_eq!((buffer.take_many(2).unwrap().0.count, host.asked.len()), (2, 1), "before the first use");
+        let ticket = host.wait(tag, 2);
+        host.drive();
+        assert_eq!((host.collect(ticket), host.asked.len()), (Ok(vec![3, 4]), 2 + ahead));
+        // Who cannot wait comes back.
+        buffer.take_many(2).ok();
+        let wish = Wish { count: 2, blocks_at_most: Some(Duration::ZERO), ..Wish::default() };
+        let ticket = host.supply.wait(tag, wish, host.clocks());
+        assert!(host.collect(ticket).is_err());
+        host.drive();
+        assert_eq!((buffer.take_many(2).unwrap().0.count, host.asked.len()), (2, 3 + ahead));
+    }
 }
