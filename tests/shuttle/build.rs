@@ -3,10 +3,11 @@
 
 #[path = "changes.rs"]
 mod changes;
+#[allow(dead_code, reason = "tests/loom copies the core")]
 #[path = "../loom/copies.rs"]
 mod copies;
 
-use changes::{CORE_MUTANTS, Change, FAKES, FOLDERS, HOSTS, MUTANTS, OF_A_TREE, SEGMENTS, WORLD, WORLD_OF};
+use changes::{Change, FAKES, FOLDERS, HOSTS, MUTANTS, OF_A_TREE, SEGMENTS, WORLD, WORLD_OF};
 use copies::{changed, name_of, read, write};
 use std::collections::BTreeMap;
 use std::env;
@@ -16,16 +17,9 @@ use std::path::{Path, PathBuf};
 fn main() {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
-    let (core, host) = (here.join("../../core/src"), here.join("../../bindings/rust/src"));
+    let host = here.join("../../bindings/rust/src");
     println!("cargo::rerun-if-changed={}", here.display());
-    println!("cargo::rerun-if-changed={}", core.display());
     println!("cargo::rerun-if-changed={}", host.display());
-
-    let list = copies::core_list(&core, |file, place| {
-        let text = all_changed(file, for_shuttle(file, read(&core.join(file))), CORE_MUTANTS);
-        write(&out, &format!("core/{place}"), &text)
-    });
-    write(&out, "core.rs", &list);
 
     for file in HOSTS {
         let module = name_of(file).trim_end_matches(".rs");

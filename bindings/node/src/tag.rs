@@ -59,7 +59,7 @@ impl TagHandle {
             let waited = waiting.is_some();
             let pending = match &mut *waiting {
                 Some(pending) => pending,
-                none => none.insert(Box::new(self.tag.pending_take(1, Some(timeout_ms))?.never_first())),
+                none => none.insert(Box::new(self.tag.pending_take(1, Some(timeout_ms))?)),
             };
             let (events, number) = (Arc::downgrade(&self.events), self.number);
             let wake = move || {

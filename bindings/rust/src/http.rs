@@ -38,6 +38,7 @@ pub(crate) use url::ServerUrl;
 use crate::os::mutex::lock_signal_safe;
 use crate::os::{self, PerProcess};
 use deadline::Deadlines;
+use leafid_core::http::{HttpCall, HttpEnd, HttpServers, NoResponse};
 use leafid_core::wire::{Request, Response, Verdict};
 use leafid_core::{Code, Error, FailOver, FailOverAction, RequestEnd, Result, ServersHealth};
 use settings::Settings;
@@ -52,8 +53,7 @@ pub(crate) struct ServerPool {
     settings: Settings,
     /// A forked child starts with healthy servers and no connection.
     process: PerProcess<Process>,
-    /// Milliseconds of a clock that only goes forward.
-    now_ms: Box<dyn Fn() -> i64 + Send + Sync>,
+    origin: Instant,
     is_closed: AtomicBool,
     /// How often the running requests were ended.
     endings: AtomicU64,
@@ -71,17 +71,11 @@ struct Process {
 impl ServerPool {
     /// Reads files and the environment. Errors: `invalid_argument`.
     pub(crate) fn new(options: HttpOptions) -> Result<ServerPool> {
-        let origin = Instant::now();
-        // It has room for 292 million years.
-        ServerPool::with_clock(options, Box::new(move || origin.elapsed().as_millis() as i64))
-    }
-
-    fn with_clock(options: HttpOptions, now_ms: Box<dyn Fn() -> i64 + Send + Sync>) -> Result<ServerPool> {
         let settings = Settings::parse(options)?;
         Ok(ServerPool {
             settings,
             process: PerProcess::new(),
-            now_ms,
+            origin: Instant::now(),
             is_closed: AtomicBool::new(false),
             endings: AtomicU64::new(0),
             not_http_code: Code::SourceInvalid,
@@ -135,7 +129,7 @@ impl ServerPool {
                 return Err(Error::new(Code::Closed, "the source was closed while it was asked"));
             }
             let left = answer_by.saturating_duration_since(Instant::now());
-            let action = process.with(|health| request.poll(health, (self.now_ms)(), left));
+            let action = process.with(|health| request.poll(health, self.now_ms(), left));
             let (server, nonce, within, reconnect) = match action.ok_or_else(forked)? {
                 FailOverAction::Send { server, nonce, within, reconnect } => {
                     (server, nonce, within, reconnect)
@@ -149,16 +143,34 @@ impl ServerPool {
             let bounds = Deadlines { connect_by: begun + *connect_timeout, answer_by: begun + within };
             let end = self.one(process, server, bounds, &ask(nonce), &mut |reply| read(nonce, reply));
             if let Some(result) =
-                process.with(|health| request.ended(health, end, (self.now_ms)())).ok_or_else(forked)?
+                process.with(|health| request.ended(health, end, self.now_ms())).ok_or_else(forked)?
             {
                 return result;
             }
         }
     }
 
-    /// How long until any server may be asked, in milliseconds; `None` if one may be asked now.
-    pub(crate) fn back_off_ms(&self, urgent: bool) -> Option<i64> {
-        self.process().with(|servers| servers.back_off_ms((self.now_ms)(), urgent)).flatten()
+    /// The servers, as the machines of the core know them.
+    pub(crate) fn servers(&self) -> HttpServers {
+        self.settings.known()
+    }
+
+    /// Carries out a call, on a thread of leafid. `random` was drawn for it, and is in no other request.
+    pub(crate) fn carry_out(&self, mut call: HttpCall, random: u128) -> HttpEnd {
+        let process = self.process();
+        if self.is_closed.load(Acquire) {
+            return call.failed(NoResponse::Other("the source was closed"), false);
+        }
+        if call.reconnect {
+            drop(process.forget_connections(call.server));
+        }
+        let begun = Instant::now();
+        let bounds = Deadlines { connect_by: begun + call.connect_within, answer_by: begun + call.within };
+        let request = call.request(random);
+        match self.agent(process, call.server) {
+            Some(agent) => response::send(&agent, call, &request, &self.settings, bounds),
+            None => call.failed(NoResponse::Forked, false),
+        }
     }
 
     /// The URL of each server, and its last error if there was one.
@@ -167,11 +179,6 @@ impl ServerPool {
             self.process().with(|servers| servers.last_errors().map(Option::<&Error>::cloned).collect());
         let errors: Vec<_> = errors.unwrap_or_else(|| vec![None; self.settings.servers.len()]);
         self.settings.servers.iter().map(|server| server.url.to_string()).zip(errors).collect()
-    }
-
-    /// Whether every server has denied this tag, as far as is known, and none has responded correctly since.
-    pub(crate) fn denies(&self, whose: &str) -> bool {
-        self.process().with(|servers| servers.denies(whose)).unwrap_or(false)
     }
 
     /// Closes the connections that no request uses. Called some time after the last request.
@@ -218,15 +225,7 @@ impl ServerPool {
         read: &mut dyn FnMut(&Response) -> Verdict<()>,
     ) -> RequestEnd {
         let server = &self.settings.servers[at];
-        let make = || {
-            let chain = ().chain(ConnectProxyConnector::default()).chain(connection::Connect);
-            let chain = chain.chain(RustlsConnector::default()).chain(server.forward());
-            let config = self.settings.config(server);
-            let chain = chain.chain(checked_frame::Connected { has_tunnel: config.proxy().is_some() });
-            Agent::with_parts(config, chain, resolve::NoLookup)
-        };
-        let agent = process.with_agent(at, |agent| agent.get_or_insert_with(make).clone());
-        let Some(agent) = agent else {
+        let Some(agent) = self.agent(process, at) else {
             let what = format!("{server} was asked by the parent of this process");
             let error = Error::new(Code::SegmentUnavailable, what);
             return RequestEnd::None(response::unanswered(error.clone(), error));
@@ -254,6 +253,25 @@ impl ServerPool {
         };
         exchange.prove();
         RequestEnd::Response(verdict)
+    }
+
+    /// Milliseconds of a clock that only goes forward.
+    fn now_ms(&self) -> i64 {
+        // It has room for 292 million years.
+        self.origin.elapsed().as_millis() as i64
+    }
+
+    /// The connections to a server. `None` in a forked child.
+    fn agent(&self, process: &Process, at: usize) -> Option<Agent> {
+        let server = &self.settings.servers[at];
+        let make = || {
+            let chain = ().chain(ConnectProxyConnector::default()).chain(connection::Connect);
+            let chain = chain.chain(RustlsConnector::default()).chain(server.forward());
+            let config = self.settings.config(server);
+            let chain = chain.chain(checked_frame::Connected { has_tunnel: config.proxy().is_some() });
+            Agent::with_parts(config, chain, resolve::NoLookup)
+        };
+        process.with_agent(at, |agent| agent.get_or_insert_with(make).clone())
     }
 }
 

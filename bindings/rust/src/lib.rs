@@ -14,9 +14,6 @@
 //! # Ok::<(), leafid::Error>(())
 //! ```
 
-#[cfg(test)]
-#[path = "../../../core/tests/properties/cases.rs"]
-mod cases;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod config;

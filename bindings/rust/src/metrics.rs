@@ -4,7 +4,7 @@
 //! `docs/DESIGN.md`.
 
 use crate::os;
-use crate::segments::fetcher::open_fetchers;
+use crate::segments::supply_driver::open_drivers;
 use crate::snowflake::registry::existing_registry;
 use crate::{SegmentsStats, Stats, TagStats};
 use leafid_core::DurationCounts;
@@ -128,7 +128,7 @@ pub fn metrics() -> String {
         let generation = os::process::generation();
         let open = existing_registry().map(|registry| registry.open_generators()).unwrap_or_default();
         let snowflakes = open.iter().map(|(generator, handles)| Stats::of(generator, *handles)).collect();
-        let segments = open_fetchers().iter().map(|fetcher| SegmentsStats::of(fetcher)).collect();
+        let segments = open_drivers().iter().map(|driver| SegmentsStats::of(driver)).collect();
         // After a fork in between, they belong to the parent.
         if generation == os::process::generation() {
             return encode(Generators { snowflakes, segments });

@@ -2,8 +2,6 @@
 
 mod builder;
 mod call;
-mod fetch_errors;
-pub(crate) mod fetcher;
 #[cfg(fuzzing)]
 pub(crate) mod fuzzing;
 mod handle;
@@ -17,9 +15,9 @@ mod shared;
 pub(crate) mod simulated;
 pub(crate) mod source;
 mod stats;
+pub(crate) mod supply_driver;
 mod tag;
 mod tag_calls;
-mod tag_state;
 mod thread_local;
 
 pub use builder::SegmentsBuilder;

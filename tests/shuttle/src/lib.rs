@@ -7,10 +7,6 @@
     reason = "most of it are copies of parts of other crates"
 )]
 
-// As the copies call the core, which is copied into this crate.
-extern crate self as leafid_core;
-
-include!(concat!(env!("OUT_DIR"), "/core.rs"));
 include!(concat!(env!("OUT_DIR"), "/segments.rs"));
 
 pub(crate) mod os;
@@ -25,8 +21,8 @@ pub(crate) mod tasks {
     pub(crate) mod interrupt {
         pub(crate) type Interrupted<'a> = &'a mut dyn FnMut() -> bool;
 
-        pub(crate) fn interrupted() -> crate::Error {
-            crate::Error::new(crate::Code::WouldBlock, "interrupted while waiting; call again")
+        pub(crate) fn interrupted() -> leafid_core::Error {
+            leafid_core::Error::new(leafid_core::Code::WouldBlock, "interrupted while waiting; call again")
         }
     }
     pub(crate) mod with_timeout {
@@ -43,21 +39,6 @@ pub(crate) mod tasks {
         pub(crate) fn run<T>(_patience: Duration, run: impl FnOnce() -> T) -> Timed<T> {
             Timed::Done(run())
         }
-    }
-}
-pub(crate) mod options {
-    use std::time::Duration;
-
-    pub(crate) fn check_n(_n: usize) -> crate::Result<()> {
-        Ok(())
-    }
-
-    pub(crate) fn milliseconds(_name: &str, ms: i64, _least: i64) -> crate::Result<Duration> {
-        Ok(Duration::from_millis(ms as u64))
-    }
-
-    pub(crate) fn no_memory(_n: usize) -> crate::Error {
-        crate::Error::new(crate::Code::Internal, "no memory")
     }
 }
 pub(crate) use run::is;

@@ -7,12 +7,13 @@ use super::segments::handle::Segments;
 use super::segments::settings::SegmentsSettings;
 use super::segments::source::callback::SegmentSource;
 use super::segments::source::completion::Completion;
-use super::segments::source::fetch_request::{Batch, FetchRequest};
-use super::segments::source::source_properties::SourceProperties;
+use super::segments::source::fetch_request::{FetchRequest, Fetched};
+use super::segments::source::source_properties::{HostSource, SourceProperties};
 use super::segments::tag::Tag;
 use super::tasks::fetch_pool;
 use crate::world::{self, now, wrong};
-use leafid_core::{Code, Error, Result, Segment};
+use leafid_core::supply::{self, Prewarm};
+use leafid_core::{Code, Error, IdOrder, Result, Segment};
 use shuttle::future::block_on;
 use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread::{JoinHandle, spawn};
@@ -56,7 +57,7 @@ impl Source {
         &self,
         tag: &str,
         action: impl FnOnce(&Source, usize) -> Result<Option<i64>>,
-    ) -> Result<Option<Batch>> {
+    ) -> Result<Option<Fetched>> {
         let before = {
             let mut asked = self.state.lock().unwrap();
             let under_way = asked.under_way.entry(tag.into()).or_default();
@@ -78,7 +79,7 @@ impl Source {
         let start = *given + 1;
         *given += count;
         let segment = Segment::new(start, start + count, 1)?;
-        Ok(Some(Batch { segments: [segment].into_iter().collect(), step: None }))
+        Ok(Some(segment.into()))
     }
 
     /// Hangs until [`Source::open`].
@@ -104,12 +105,10 @@ fn options(source: SegmentSource, threads: usize) -> SegmentsSettings {
         name: "default".into(),
         directory: None,
         source: SourceProperties {
-            segment_source: source,
-            name: "model".into(),
-            native: false,
-            one_by_one: false,
+            of_supply: supply::Source::Callback { is_deferred: source.is_deferred() },
+            host: HostSource::Callback(source),
+            order: IdOrder::Ascending,
             threads,
-            servers: None,
         },
         step: Some(2),
         adaptive: false,
@@ -117,6 +116,7 @@ fn options(source: SegmentSource, threads: usize) -> SegmentsSettings {
         timeout: TIMEOUT,
         max_wait: None,
         keep_unused: false,
+        prewarm: Prewarm::None,
     }
 }
 
@@ -135,9 +135,9 @@ fn opened_for(
     let source = Arc::new(Source::default());
     let asked = Arc::clone(&source);
     let ask = move |request: &FetchRequest| {
-        asked.ask(&request.tag, |source, before| action(source, &request.tag, before))
+        Ok(asked.ask(&request.tag, |source, before| action(source, &request.tag, before))?)
     };
-    let segments = Segments::open(options(SegmentSource::blocking(ask), threads));
+    let segments = Segments::open(options(SegmentSource::callback(ask), threads));
     (source, segments.expect("opened"))
 }
 
@@ -431,9 +431,8 @@ pub fn answers_that_come_later() {
                 dropped = before == 0;
                 Ok(Some(2))
             });
-            let fetched = answer.unwrap().map(|batch| batch.segments[0].into());
             if !dropped {
-                reply.answer(Ok(fetched));
+                reply.answer(Ok(answer.unwrap()));
             }
         });
     };
@@ -475,10 +474,6 @@ fn as_many_as_may_be(connections: usize, most: usize) {
 
 pub fn four_at_work() {
     as_many_as_may_be(1, 4);
-}
-
-pub fn as_many_as_connections() {
-    as_many_as_may_be(6, 6);
 }
 
 /// Claim: where a source hangs, another one's ids come at once; further tags of the first have theirs once those at work

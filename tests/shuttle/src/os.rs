@@ -1,7 +1,8 @@
 //! The process, which never forks here, and threads of leafid's own.
 
 use crate::world;
-use crate::{Error, Result};
+pub(crate) use crate::world::futex;
+use leafid_core::Result;
 use std::ffi::CStr;
 use std::io;
 

@@ -4,6 +4,7 @@ use super::no_proxy::NoProxy;
 use super::url::ServerUrl;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use leafid_core::http::HttpProxy;
 use leafid_core::options::{ENCODED, has_raw_password, shown_url};
 use leafid_core::{Error, Result};
 use std::env;
@@ -56,6 +57,11 @@ impl EnvProxy {
 
     pub(super) fn is_tls(&self) -> bool {
         self.proxy.protocol() == ProxyProtocol::Https
+    }
+
+    /// As the machines of the core know it.
+    pub(super) fn known(&self) -> HttpProxy {
+        HttpProxy { url: self.url(), variable: self.variable }
     }
 
     /// Its URL, without the user and the password.

@@ -4,6 +4,7 @@ use super::forward::Forward;
 use super::proxy::EnvProxy;
 use super::tls_roots;
 use super::url::ServerUrl;
+use leafid_core::http::{HttpServer, HttpServers};
 use leafid_core::options::{allowed, check_connections, check_header, check_header_bytes, check_servers};
 use leafid_core::{Error, Result};
 use std::fmt;
@@ -65,6 +66,11 @@ impl Server {
         Ok(Server { url, proxy })
     }
 
+    /// As the machines of the core know it.
+    fn known(&self) -> HttpServer {
+        HttpServer { url: self.url.to_string(), proxy: self.proxy.as_ref().map(EnvProxy::known) }
+    }
+
     /// What messages say after the URL.
     pub(super) fn through(&self) -> String {
         self.proxy.as_ref().map_or_else(String::new, |proxy| format!(" through {proxy}"))
@@ -121,6 +127,16 @@ impl Settings {
             connections: options.connections,
             tls,
         })
+    }
+
+    /// The servers, as the machines of the core know them.
+    pub(super) fn known(&self) -> HttpServers {
+        HttpServers {
+            option: self.option,
+            servers: self.servers.iter().map(Server::known).collect(),
+            request_timeout: self.request_timeout,
+            connect_timeout: self.connect_timeout,
+        }
     }
 
     /// The configuration of ureq without timeouts: `deadline` holds them.

@@ -1,28 +1,28 @@
-//! One call for ids: the ids that it has so far, and its wait for the others.
+//! One call for ids: what it took from memory, and its ticket of the supply for the others.
 //!
 //! Construct: [`PendingTake::new`]. Polls: [`PendingTake::try_step`], [`PendingTake::poll`], which is woken, and
 //! [`PendingTake::complete`], which waits. Events: [`PendingTake::write`], its drop. Query: [`PendingTake::is_late`].
 //!
 //! | State | Event | Next state |
 //! | --- | --- | --- |
-//! | short of ids | a poll finds all of them | complete |
-//! | short of ids | a poll finds some, or none | short of ids: a fetch is wanted; with some its time begins anew |
-//! | short of ids | other calls took the ids of a fetch, and it has waited for 50 ms | first: it gets ids before the buffer |
-//! | short of ids, first | its time is over, the source refuses, or the tag is closed | ended by the error |
+//! | short of ids | a poll finds all of them in memory | complete |
+//! | short of ids | a poll finds the memory empty | waits, with a ticket that has its ids so far |
+//! | waits | a poll, and the ticket was served | complete |
+//! | waits | a poll, and the ticket has failed | ended by the error; its ids were put back |
 //! | any | a poll in a forked child | short of all ids: those that it had belong to the parent |
 //! | complete | it is written | ended |
 //! | any | it is dropped | ended: the ids that it still has are put back |
 
-use super::fetch_errors::closed;
-use super::fetcher::Fetcher;
+use super::supply_driver::{Found, SupplyDriver, Waiter};
 use super::tag::Tag;
-use super::tag_state::{TagState, Wake};
-use crate::os;
-use crate::tasks::fetch_pool::{self, TimerKey};
+use crate::os::{self, futex};
+use crate::tasks::fetch_pool;
 use crate::tasks::interrupt::{self, Interrupted};
+use leafid_core::supply::{Ticket, Wish, closed};
 use leafid_core::{Code, Empty, Error, Result, Run, push_zeroes};
 use smallvec::SmallVec;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Acquire, Ordering::Release};
 use std::time::{Duration, Instant};
 
 /// The number of ids by which a list grows, 8 KiB.
@@ -41,30 +41,15 @@ pub struct PendingTake {
     left: usize,
     count: usize,
     timeout: Duration,
-    deadline: Instant,
     began: Instant,
-    /// The number of fetches that had begun when its wait began. Their errors may be too old for it.
-    ended: Option<u64>,
-    /// The tag that wakes it, its number there, and its timer.
-    subscribed: Option<Arc<TagState>>,
-    number: Option<u64>,
-    timer: Option<TimerKey>,
-    /// Its number among the priority calls, and since when it waits.
-    priority: Option<u64>,
-    may_have_priority: bool,
-    waits_since: Instant,
+    waits: Option<(Arc<SupplyDriver>, Ticket)>,
 }
 
-/// The wait of a call that does not have all its ids yet.
-struct Waits {
-    fetcher: Arc<Fetcher>,
-    tag_state: Arc<TagState>,
-    seen: u32,
-}
+/// How a caller is woken: made when it has to wait.
+type MakeWaiter<'a> = &'a mut dyn FnMut() -> Option<Waiter>;
 
 impl PendingTake {
     pub(crate) fn new(tag: Tag, count: usize, timeout: Duration) -> PendingTake {
-        let began = Instant::now();
         PendingTake {
             tag,
             generation: os::process::generation(),
@@ -72,185 +57,128 @@ impl PendingTake {
             left: count,
             count,
             timeout,
-            deadline: began + timeout,
-            began,
-            ended: None,
-            subscribed: None,
-            number: None,
-            timer: None,
-            priority: None,
-            may_have_priority: true,
-            waits_since: began,
+            began: Instant::now(),
+            waits: None,
         }
-    }
-
-    /// For the queue of a binding, which has other calls behind this one: it never gets priority.
-    pub fn never_first(mut self) -> PendingTake {
-        self.may_have_priority = false;
-        self
     }
 
     /// Whether it timed out.
     pub fn is_late(&self) -> bool {
-        Instant::now() >= self.deadline
+        self.began.elapsed() >= self.timeout
     }
 
-    /// Takes the ids in memory; returns `None` if the call has all its ids. Errors: `closed`; a refusal of the source.
-    fn step(&mut self) -> Result<Option<Waits>> {
+    /// Takes the ids in memory, and returns whether the call has all its ids. Otherwise it has a ticket. Errors:
+    /// `closed`; a refusal of the source; of one that waits also that its time is over. `blocks_at_most`: how long its
+    /// thread may wait.
+    fn step(&mut self, blocks_at_most: Option<Duration>, waiter: MakeWaiter<'_>) -> Result<bool> {
         if self.count == 0 && self.tag.is_closed() {
             return Err(closed());
         }
         loop {
             let generation = os::process::generation();
             if generation != self.generation {
-                // The ids that were taken belong to the parent.
+                // The ids that were taken belong to the parent, and so does its ticket.
                 self.runs.clear();
-                (self.left, self.generation, self.ended) = (self.count, generation, None);
-                // Its number belongs to the parent's table.
-                (self.number, self.timer, self.priority) = (None, None, None);
+                (self.left, self.generation) = (self.count, generation);
+                std::mem::forget(self.waits.take());
+            }
+            if let Some((driver, ticket)) = &self.waits {
+                let Some(found) = driver.look(*ticket, waiter) else { continue };
+                return self.found(found.map(|found| (found, None)));
             }
             if self.left == 0 {
-                return Ok(None);
+                return Ok(true);
             }
-            let (fetcher, tag_state) = self.tag.process()?;
-            let seen = tag_state.version();
-            if let Some(number) = self.priority {
-                self.receive(&tag_state, tag_state.take_served(number));
-                if self.left == 0 {
-                    continue;
-                }
-            }
-            let taken = tag_state.buffer.take_many(self.left);
+            let (driver, of_process) = self.tag.process()?;
+            let taken = of_process.buffer.take_many(self.left);
             if generation != os::process::generation() {
                 continue;
             }
             match taken {
                 Ok((run, wants_fetch)) => {
-                    self.receive(&tag_state, [run]);
+                    self.left -= run.count;
+                    self.runs.push(run);
                     if wants_fetch {
                         self.tag.fetch_ahead();
                     }
                 }
                 Err(Empty::Sealed) => return Err(closed()),
                 Err(Empty::UsedUp) => {
-                    may_fetch(&tag_state.name)?;
-                    let Some(progress) = fetcher.want(&tag_state, Some(self.left)) else { continue };
-                    if progress.refilled {
-                        continue;
-                    }
-                    let fresh = self.ended.is_some_and(|before| progress.ended > before);
-                    match progress.refused {
-                        Some(error) if fresh || !progress.awaited => return Err(error),
-                        _ => {}
-                    }
-                    if self.ended.is_none() {
-                        self.ended = Some(progress.begun);
-                        self.waits_since = Instant::now();
-                        tag_state.locked(|state| state.waits += 1);
-                    } else if self.may_have_priority && fresh && self.waits_since.elapsed() >= SLICE {
-                        // Other calls were faster than this one. From here on it has priority.
-                        self.priority = tag_state.prioritize(self.priority, self.left);
-                    }
-                    return Ok(Some(Waits { fetcher, tag_state, seen }));
+                    may_fetch(self.tag.name())?;
+                    let had = std::mem::take(&mut self.runs).into_vec();
+                    let wish = Wish { count: self.left, had, timeout: self.timeout, blocks_at_most };
+                    let Some(found) = driver.wait(of_process.id, wish, waiter) else { continue };
+                    return self.found(found.map(|found| (found, Some(driver))));
                 }
             }
         }
     }
 
-    fn receive(&mut self, tag_state: &TagState, runs: impl IntoIterator<Item = Run>) {
-        for run in runs {
-            self.end_wait(tag_state);
-            self.left -= run.count;
-            self.runs.push(run);
-            self.priority = None;
-            self.deadline = Instant::now() + self.timeout;
-        }
+    fn found(&mut self, found: Result<(Found, Option<Arc<SupplyDriver>>)>) -> Result<bool> {
+        let has_all = match found {
+            Ok((Found::Waits(ticket), driver)) => {
+                self.waits = driver.map(|driver| (driver, ticket)).or(self.waits.take());
+                return Ok(false);
+            }
+            Ok((Found::Ids(runs), _)) => {
+                (self.runs, self.left) = (runs.into(), 0);
+                Ok(true)
+            }
+            Err(error) => {
+                // It begins again if it is polled once more.
+                self.left = self.count;
+                Err(error)
+            }
+        };
+        self.waits = None;
+        has_all
     }
 
-    /// Records the time of a wait, if there was one.
-    fn end_wait(&mut self, tag_state: &TagState) {
-        if self.ended.take().is_some() {
-            tag_state.wait_times.add(self.waits_since.elapsed());
-        }
-    }
-
-    /// Takes the ids in memory, without a wait, and returns whether the call has all its ids.
+    /// Takes the ids in memory, without a wait, and returns whether the call has all its ids. If not, they are fetched.
     pub(crate) fn try_step(&mut self) -> Result<bool> {
-        Ok(match self.step()? {
-            // Ids may have been put back.
-            Some(waits) if waits.tag_state.version() != waits.seen => self.step()?.is_none(),
-            waits => waits.is_none(),
-        })
+        match self.step(Some(Duration::ZERO), &mut || None) {
+            Err(error) if error.code() == Code::WouldBlock => Ok(false),
+            has_all => has_all,
+        }
     }
 
     /// Waits until the call has all its ids. Returns `would_block` if `interrupted` returns true, and at once if the
     /// caller's thread may not wait that long.
     pub(crate) fn complete(&mut self, interrupted: Interrupted<'_>) -> Result<()> {
-        while let Some(Waits { fetcher, tag_state, seen }) = self.step()? {
-            let mut deadline = self.deadline;
-            if let Some(most) = fetcher.settings.max_wait {
-                if fetcher.is_deferred() || self.began.elapsed() >= most {
-                    return Err(would_block(&fetcher, &tag_state));
-                }
-                deadline = deadline.min(self.began + most);
-            } else if Instant::now() >= deadline {
-                return Err(fetcher.late(&tag_state, self.timeout));
+        let most = self.tag.shared.settings.max_wait;
+        let looks_after = most.map_or(self.timeout, |most| most.min(self.timeout));
+        let mut word: Option<Arc<AtomicU32>> = None;
+        loop {
+            let mut waiter = || {
+                let word = Arc::clone(word.get_or_insert_default());
+                let wake = move || {
+                    word.store(1, Release);
+                    futex::wake(&word, 1);
+                };
+                Some(Waiter { wake: Box::new(wake), looks_after: Some(looks_after) })
+            };
+            if self.step(most, &mut waiter)? {
+                return Ok(());
             }
-            tag_state.wait(seen, deadline.saturating_duration_since(Instant::now()).min(SLICE));
+            let left = looks_after.saturating_sub(self.began.elapsed()).max(Duration::from_millis(1));
+            if let Some(word) = &word {
+                futex::wait(word, 0, left.min(SLICE));
+            }
             if interrupted() {
                 return Err(interrupt::interrupted());
             }
+            if word.as_ref().is_none_or(|word| word.load(Acquire) == 0) {
+                fetch_pool::ensure_threads(true);
+            }
         }
-        Ok(())
     }
 
     /// Returns whether the call has all its ids. If not, `wake` is called once, when it is worth another poll. Errors:
     /// as for a call that waits.
     pub fn poll(&mut self, wake: impl FnOnce() + Send + 'static) -> Result<bool> {
-        self.unsubscribe();
-        let mut wake: Wake = Box::new(wake);
-        while let Some(Waits { fetcher, tag_state, seen }) = self.step()? {
-            let subscribed = tag_state.subscribe(seen, self.number, wake);
-            // Checked last: its timer may have ended before this, and woken nobody.
-            if self.is_late() {
-                if let Ok(number) = subscribed {
-                    tag_state.unsubscribe(number);
-                }
-                return Err(fetcher.late(&tag_state, self.timeout));
-            }
-            match subscribed {
-                Ok(number) => {
-                    self.number = Some(number);
-                    if self.timer.map(|(time, _)| time) != Some(self.deadline) {
-                        self.take_timer_back();
-                        let tag_state = Arc::downgrade(&tag_state);
-                        let wake = move || {
-                            if let Some(tag_state) = tag_state.upgrade() {
-                                tag_state.wake(number);
-                            }
-                        };
-                        self.timer = Some(fetch_pool::schedule(self.deadline, Box::new(wake)));
-                    }
-                    self.subscribed = Some(tag_state);
-                    return Ok(false);
-                }
-                // Something changed in between.
-                Err(back) => wake = back,
-            }
-        }
-        Ok(true)
-    }
-
-    fn take_timer_back(&mut self) {
-        if let Some(due) = self.timer.take().filter(|_| self.generation == os::process::generation()) {
-            fetch_pool::cancel(due);
-        }
-    }
-
-    fn unsubscribe(&mut self) {
-        if let (Some(tag_state), Some(number)) = (self.subscribed.take(), self.number) {
-            tag_state.unsubscribe(number);
-        }
+        let mut wake = Some(wake);
+        let mut waiter = || Some(Waiter { wake: Box::new(wake.take()?), looks_after: None });
+        self.step(None, &mut waiter)
     }
 
     /// Writes the ids of a complete call. Afterwards it checks the fork generation: in the child of a fork in between
@@ -292,22 +220,15 @@ impl PendingTake {
 
 impl Drop for PendingTake {
     fn drop(&mut self) {
-        self.unsubscribe();
-        self.take_timer_back();
-        if let Some(number) = self.priority.filter(|_| self.generation == os::process::generation())
-            && let Ok((_, tag_state)) = self.tag.process()
-        {
-            let runs = tag_state.take_served(number);
-            self.receive(&tag_state, runs);
+        if self.generation != os::process::generation() {
+            std::mem::forget(self.waits.take());
+            return;
         }
-        if (!self.runs.is_empty() || self.ended.is_some())
-            && self.generation == os::process::generation()
-            && let Ok((_, tag_state)) = self.tag.process()
-        {
-            self.end_wait(&tag_state);
-            if !self.runs.is_empty() {
-                tag_state.put_back(&self.runs);
-            }
+        if let Some((driver, ticket)) = self.waits.take() {
+            driver.cancel(ticket);
+        }
+        if !self.runs.is_empty() {
+            self.tag.put_back_runs(&self.runs);
         }
     }
 }
@@ -321,42 +242,5 @@ pub(super) fn may_fetch(name: &str) -> Result<()> {
             Err(Error::new(Code::StateIo, format!("no id of the tag {name:?} is at hand, and {why}")))
         }
         None => Ok(()),
-    }
-}
-
-/// For event loops: the error of a thread that may not wait.
-fn would_block(fetcher: &Fetcher, tag_state: &TagState) -> Error {
-    let why = match fetcher.is_deferred() {
-        true => "its fetch needs this thread's event loop: return to it and call again, or await next",
-        false => "its fetch is running: call again, or await next",
-    };
-    Error::new(Code::WouldBlock, format!("no id of the tag {:?} is at hand, and {why}", tag_state.name))
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use crate::segments::SegmentsBuilder;
-    use crate::segments::source::callback::SegmentSource;
-    use std::sync::Mutex;
-
-    #[test]
-    fn a_call_has_one_timer_and_takes_it_along() {
-        let replies = Mutex::<Vec<_>>::default();
-        let source = SegmentSource::deferred(move |_, reply| crate::os::mutex::lock(&replies).push(reply));
-        let ids = SegmentsBuilder::default().persist(false).name("timers").source(source).open().unwrap();
-        let mut call = PendingTake::new(ids.tag("order").unwrap(), 1, Duration::from_secs(3_600));
-        assert!(!call.poll(|| ()).unwrap());
-        let due = call.timer.unwrap();
-        assert!(fetch_pool::is_scheduled(due) && due.0 == call.deadline);
-        assert!(!call.poll(|| ()).unwrap());
-        assert_eq!(call.timer, Some(due), "it is the same");
-        call.deadline += Duration::from_secs(1);
-        assert!(!call.poll(|| ()).unwrap());
-        let later = call.timer.unwrap();
-        assert!(fetch_pool::is_scheduled(later) && !fetch_pool::is_scheduled(due));
-        drop(call);
-        assert!(!fetch_pool::is_scheduled(later));
     }
 }

@@ -3,19 +3,18 @@
 #![allow(missing_docs)]
 
 use super::builder::SegmentsBuilder;
-use super::high_water::{self, HighWaterMarks};
+use super::high_water::{self, of_source::MarksOfSource};
 use super::settings::SegmentsSettings;
-use super::source::dialects;
-use super::source::fetch_request::FetchRequest;
 use super::source::file::{self, FileSource};
 use crate::http::{HttpOptions, ServerPool};
 use crate::os::env;
+use leafid_core::http::{Exchange, ExchangeStep, HttpResult};
 use leafid_core::wire::leaf::LeafMode;
-use leafid_core::{IdOrder, Result, Segment};
+use leafid_core::{IdOrder, Result, Segment, ServersHealth};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Sends a request for the tag `order` to a Leaf, or to a tinyid, on its own connection.
 pub fn ask(leaf: Option<LeafMode>, url: &str) -> Result<Segment> {
@@ -30,10 +29,23 @@ pub fn ask(leaf: Option<LeafMode>, url: &str) -> Result<Segment> {
         connections: 1,
     };
     let servers = ServerPool::new(options)?;
-    let request = FetchRequest { tag: "order".into(), step: 0, after: 0, urgent: true };
-    match leaf {
-        Some(mode) => dialects::leaf(&servers, mode, &request.tag, env::of_process().number()?),
-        None => dialects::tinyid(&servers, "", &request, 0),
+    let (known, mut health) = (Arc::new(servers.servers()), ServersHealth::new(1));
+    let begun = Instant::now();
+    let mut exchange = match leaf {
+        Some(mode) => Exchange::leaf(&known, mode, "order", 0, Duration::ZERO),
+        None => Exchange::tinyid(&known, "order", "", 0, Duration::ZERO),
+    };
+    loop {
+        match exchange.poll(&mut health, begun.elapsed()) {
+            ExchangeStep::Send(call) => {
+                let end = servers.carry_out(*call, env::of_process().number()?);
+                if let Some(HttpResult::Ids(fetched)) = exchange.ended(&mut health, end, begun.elapsed()) {
+                    return fetched.map(|fetched| fetched.segment);
+                }
+            }
+            ExchangeStep::Done(HttpResult::Ids(fetched)) => return fetched.map(|fetched| fetched.segment),
+            ExchangeStep::Sent | ExchangeStep::Done(_) => unreachable!("one call for ids at a time"),
+        }
     }
 }
 
@@ -44,7 +56,7 @@ pub fn stored_of_segments(kind: &str, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
 
 /// Those of the segments that the marks of a directory accept.
 pub fn accept(directory: &Path, order: IdOrder, tag: &str, segments: &[Segment]) -> Result<Vec<Segment>> {
-    let marks = HighWaterMarks::new(Arc::clone(env::of_process()), Some(directory), "fuzz", order, false)?;
+    let marks = MarksOfSource::new(Arc::clone(env::of_process()), Some(directory), "fuzz", order, false)?;
     let after = marks.after(tag)?;
     Ok(marks.accept(tag, segments, after)?.segments.to_vec())
 }
@@ -56,8 +68,7 @@ pub fn take(directory: &Path, create: bool, tag: &str, step: i64, after: i64) ->
         false => BTreeMap::new(),
     };
     let source = FileSource::open(Arc::clone(env::of_process()), directory, create, &tags, false)?;
-    let request = FetchRequest { tag: tag.into(), step, after, urgent: false };
-    source.fetch(&request).map(|fetched| fetched.segment)
+    source.fetch(tag, step, after, false).map(|fetched| fetched.segment)
 }
 
 /// Checks options. Opens a `file:` source, sends no request. Returns the step and the percentage.

@@ -1,11 +1,11 @@
 //! The public handle of segments.
 
-use super::fetch_errors::closed;
 use super::settings::SegmentsSettings;
 use super::shared::SharedSegments;
 use super::stats::SegmentsStats;
 use super::tag::Tag;
 use leafid_core::Result;
+use leafid_core::supply::closed;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct Segments {
 impl Segments {
     pub(crate) fn open(settings: SegmentsSettings) -> Result<Segments> {
         let shared = SharedSegments::new(Arc::new(settings));
-        shared.fetcher()?;
+        shared.driver()?;
         Ok(Segments { shared: Arc::new(shared) })
     }
 
@@ -40,7 +40,7 @@ impl Segments {
 
     /// The statistics of every tag that this process has used, sorted by name. Errors: `closed`.
     pub fn stats(&self) -> Result<SegmentsStats> {
-        Ok(SegmentsStats::of(&*self.shared.fetcher()?))
+        Ok(SegmentsStats::of(&*self.shared.driver()?))
     }
 
     /// The id space.

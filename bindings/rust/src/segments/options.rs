@@ -105,17 +105,7 @@ impl Protocol {
     }
 }
 
-/// The tags that are fetched at the opening.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Prewarm {
-    /// None.
-    #[default]
-    None,
-    /// The tags that were fetched within the last day, by the state directory: at most 1,000.
-    LastDay,
-    /// These tags: at most 1,000.
-    Tags(Vec<String>),
-}
+pub use leafid_core::supply::Prewarm;
 
 #[cfg(test)]
 mod tests {

@@ -1,10 +1,12 @@
 //! Runs of ids that are reserved in advance and issued one by one outside the buffer.
 
 use super::call::may_fetch;
-use super::fetch_errors::closed;
+use super::supply_driver::Found;
 use super::tag::Tag;
 use crate::os;
-use leafid_core::{Empty, Result, Run, RunLength};
+use leafid_core::supply::{Wish, closed};
+use leafid_core::{Code, Empty, Result, Run, RunLength};
+use std::time::Duration;
 
 /// Ids that were taken from the buffer and are issued later.
 #[doc(hidden)]
@@ -34,35 +36,42 @@ impl Tag {
     /// As [`Tag::take_run`], for callers that wait for `need` ids.
     #[doc(hidden)]
     pub fn take_run_for(&self, most: usize, need: usize) -> Result<Option<ReservedRun>> {
-        let mut waited = false;
         loop {
             let generation = os::process::generation();
-            let (fetcher, tag_state) = self.process()?;
-            let seen = tag_state.version();
-            let taken = tag_state.buffer.take_run(most);
+            let (driver, of_process) = self.process()?;
+            let taken = of_process.buffer.take_run(most);
             if generation != os::process::generation() {
                 continue;
             }
             match taken {
                 Ok((run, wants_fetch)) => {
-                    if wants_fetch && os::check_may_wait().is_ok() {
-                        fetcher.want(&tag_state, None);
+                    if wants_fetch {
+                        self.fetch_ahead();
                     }
                     return Ok(Some(ReservedRun { run, generation }));
                 }
                 Err(Empty::Sealed) => return Err(closed()),
-                Err(Empty::UsedUp) if waited => return Ok(None),
                 Err(Empty::UsedUp) => {
-                    may_fetch(&tag_state.name)?;
-                    let Some(progress) = fetcher.want(&tag_state, Some(need)) else { continue };
-                    if let Some(error) = progress.refused.filter(|_| !progress.awaited) {
-                        return Err(error);
-                    }
-                    // Ids may have been put back.
-                    waited = true;
-                    if tag_state.version() == seen {
-                        return Ok(None);
-                    }
+                    may_fetch(self.name())?;
+                    let (count, blocks_at_most) = (need.max(1), Some(Duration::ZERO));
+                    let wish = Wish {
+                        count,
+                        timeout: self.shared.settings.timeout,
+                        blocks_at_most,
+                        had: Vec::new(),
+                    };
+                    return match driver.wait(of_process.id, wish, &mut || None) {
+                        None => continue,
+                        // Some were put back meanwhile.
+                        Some(Ok(Found::Ids(runs))) => {
+                            let (first, rest) = runs.split_first().ok_or_else(closed)?;
+                            self.put_back_runs(rest);
+                            Ok(Some(ReservedRun { run: *first, generation }))
+                        }
+                        Some(Ok(Found::Waits(_))) => Ok(None),
+                        Some(Err(error)) if error.code() == Code::WouldBlock => Ok(None),
+                        Some(Err(error)) => Err(error),
+                    };
                 }
             }
         }
@@ -73,17 +82,17 @@ impl Tag {
     pub fn take_next_run(&self, length: &mut RunLength, need: usize) -> Result<Option<ReservedRun>> {
         let taken = self.take_run_for(length.next(), need)?;
         if let Some(reserved) = taken
-            && let Some(((fetcher, _), _)) = self.process.load()
+            && let Some(((driver, _), _)) = self.process.load()
         {
-            length.taken(reserved.run.count, fetcher.now_ms());
+            length.taken(reserved.run.count, driver.now_ms());
         }
         Ok(taken)
     }
 
     /// Ids from memory for a handle of one thread: at most `most`, and at most one of `parts` parts of their segment.
     pub(super) fn part_in_memory(&self, most: usize, parts: u64) -> Option<ReservedRun> {
-        let ((_, tag_state), generation) = self.process.load()?;
-        let (run, wants_fetch) = tag_state.buffer.take_part(most, parts).ok()?;
+        let ((_, of_process), generation) = self.process.load()?;
+        let (run, wants_fetch) = of_process.buffer.take_part(most, parts).ok()?;
         let reserved = ReservedRun { run, generation };
         if !reserved.is_ours() {
             return None;
@@ -97,38 +106,8 @@ impl Tag {
     /// For bindings: puts back the unused ids of a run. In a forked child they belong to the parent.
     #[doc(hidden)]
     pub fn put_back(&self, reserved: ReservedRun) {
-        if reserved.run.count > 0
-            && reserved.is_ours()
-            && let Ok((_, tag_state)) = self.process()
-        {
-            tag_state.put_back(&[reserved.run]);
+        if reserved.run.count > 0 && reserved.is_ours() {
+            self.put_back_runs(&[reserved.run]);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::segments::Segments;
-    use crate::segments::simulated::Play;
-    use leafid_core::{Code, Segment};
-
-    #[test]
-    fn ids_that_found_no_room_before_are_taken_at_once() {
-        let play = Play::open(Segments::builder().step(10).adaptive(false), |_| {});
-        let ids = Segment::new(1, 11, 1).unwrap();
-        play.tag("order").locked(|state| state.pending.push_back(ids)).unwrap();
-        let run = play.handle("order").take_run(5).unwrap().unwrap().run;
-        assert_eq!((run.first, run.count), (1, 2), "those before the one that asks for more");
-    }
-
-    #[test]
-    fn one_that_is_unknown_is_an_error_once_the_source_has_said_so() {
-        let play = Play::open(Segments::builder().step(10).adaptive(false), |_| {});
-        let order = play.handle("order");
-        assert!(order.take_run(5).unwrap().is_none());
-        play.work();
-        assert!(order.take_run(5).unwrap().is_none(), "the source is asked");
-        play.answer(Ok(None));
-        assert_eq!(order.take_run(5).err().unwrap().code(), Code::UnknownTag);
     }
 }

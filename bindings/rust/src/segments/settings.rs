@@ -5,11 +5,12 @@ use super::source::select;
 use super::source::source_properties::SourceProperties;
 use crate::config::state_dir;
 use crate::os::env::Sharing;
+use leafid_core::Result;
 use leafid_core::options::{
-    DEFAULT_TIMEOUT_MS, check_keep_unused, check_prewarm, check_step, check_tag, check_tag_of_ids, id_space,
+    DEFAULT_TIMEOUT_MS, check_keep_unused, check_prewarm, check_step, check_tag_of_ids, id_space,
     milliseconds, prefetch,
 };
-use leafid_core::{Result, Stock};
+use leafid_core::supply::{Dialect, Source};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -31,26 +32,14 @@ pub(crate) struct SegmentsSettings {
     pub(crate) prewarm: Prewarm,
 }
 
-/// The step if neither the user nor the source sets one: a common value in Leaf's tables.
-pub(crate) const STEP: i64 = 1_000;
-
 impl SegmentsSettings {
     /// Errors: `invalid_argument` for a name that this source does not accept as a tag.
     pub(crate) fn check_tag(&self, tag: &str) -> Result<()> {
-        check_tag(tag)?;
-        match &self.source.check_tag {
-            Some(check) => check(tag),
-            None => check_tag_of_ids(tag, self.block_size),
+        self.source.of_supply.check_tag(tag)?;
+        match self.source.of_supply {
+            Source::Servers { dialect: Dialect::Leaf(_), .. } => Ok(()),
+            _ => check_tag_of_ids(tag, self.block_size),
         }
-    }
-
-    /// The size and rules of the stock, for a source that returns ids one by one.
-    pub(crate) fn stock(&self) -> Option<Stock> {
-        self.source.one_by_one.then(|| Stock {
-            most: self.step.unwrap_or(STEP) as u64,
-            adaptive: self.adaptive,
-            prefetch: self.prefetch.into(),
-        })
     }
 
     pub(crate) fn parse(options: &SegmentsOptions) -> Result<SegmentsSettings> {

@@ -1,18 +1,18 @@
 //! What all handles of segments share.
 
-use super::fetch_errors::closed;
-use super::fetcher::Fetcher;
 use super::open;
 use super::settings::SegmentsSettings;
+use super::supply_driver::SupplyDriver;
 use crate::os::{self, PerProcess};
 use leafid_core::Result;
+use leafid_core::supply::closed;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 /// The state that all handles share, also across forks.
 pub(crate) struct SharedSegments {
     pub(crate) settings: Arc<SegmentsSettings>,
-    pub(super) process: PerProcess<Arc<Fetcher>>,
+    pub(super) process: PerProcess<Arc<SupplyDriver>>,
     closed: AtomicBool,
 }
 
@@ -21,29 +21,29 @@ impl SharedSegments {
         SharedSegments { settings, process: PerProcess::new(), closed: AtomicBool::new(false) }
     }
 
-    /// The fetcher of this process. Errors: `closed`; at the first call in a forked child also those of opening.
-    pub(crate) fn fetcher(&self) -> Result<Arc<Fetcher>> {
+    /// The supply of this process. Errors: `closed`; at the first call in a forked child also those of opening.
+    pub(crate) fn driver(&self) -> Result<Arc<SupplyDriver>> {
         loop {
             if self.is_closed() {
                 return Err(closed());
             }
-            if let Some(fetcher) = self.process.get() {
-                return Ok(Arc::clone(fetcher));
+            if let Some(driver) = self.process.get() {
+                return Ok(Arc::clone(driver));
             }
             os::check_may_work()?;
             let generation = os::process::generation();
-            let fetcher = open::open(&self.settings);
+            let driver = open::open(&self.settings);
             if generation != os::process::generation() {
-                std::mem::forget(fetcher);
+                std::mem::forget(driver);
                 continue;
             }
-            let fetcher = fetcher?;
-            match self.process.install(Arc::clone(&fetcher), generation) {
-                Ok(()) => fetcher.begin(),
+            let driver = driver?;
+            match self.process.install(Arc::clone(&driver), generation) {
+                Ok(()) => driver.begin(),
                 // Another thread was faster.
                 Err(extra) => extra.close_unused()?,
             }
-            // Against a close in another thread: either it sees the installed fetcher, or this thread sees the close.
+            // Against a close in another thread: either it sees the installed one, or this thread sees the close.
             if self.is_closed() {
                 self.close()?;
             }
@@ -59,7 +59,7 @@ impl SharedSegments {
         os::check_may_wait()?;
         self.closed.store(true, SeqCst);
         match self.process.get() {
-            Some(fetcher) => fetcher.close(),
+            Some(driver) => driver.close(),
             None => Ok(()),
         }
     }

@@ -2,14 +2,10 @@
 
 pub(crate) mod callback;
 pub(crate) mod completion;
-#[cfg(feature = "http")]
-pub(crate) mod dialects;
 pub(crate) mod fetch_request;
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "for the command line"))]
 pub(crate) mod file;
 #[cfg(feature = "http")]
 pub(crate) mod http_sources;
 pub(crate) mod select;
-#[cfg(feature = "http")]
-pub(crate) mod single_ids;
 pub(crate) mod source_properties;

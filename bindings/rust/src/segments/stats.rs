@@ -1,8 +1,9 @@
 //! The statistics of segments and their tags.
 
-use super::fetcher::Fetcher;
-use super::tag_state::TagState;
+use super::supply_driver::SupplyDriver;
+use leafid_core::supply;
 use leafid_core::{DurationCounts, Segment};
+use std::path::PathBuf;
 
 /// The current state of segments in this process.
 #[non_exhaustive]
@@ -65,70 +66,44 @@ pub struct TagStats {
     pub last_error: Option<String>,
 }
 
-impl TagStats {
-    pub(crate) fn of(tag_state: &TagState) -> TagStats {
-        let stats = tag_state.locked(|state| {
-            let ids = tag_state.issued(state);
-            let segments = tag_state.buffer.segments(&state.filler);
-            let mut segments = segments.into_iter().chain(state.pending.iter());
-            let (current, next) = (segments.next(), segments.next());
-            TagStats {
-                tag: tag_state.name.as_ref().into(),
-                current,
-                next,
-                left: tag_state.left(state),
-                step: tag_state.step(state),
-                fetching: state.fetch.is_fetching(),
-                fetches: state.fetch.ended(),
-                failures: state.fetch.failures(),
-                ids,
-                outcomes: state.outcomes(),
-                wait_times: tag_state.wait_times.counts(),
-                fetch_times: tag_state.fetch_times.counts(),
-                waits: state.waits,
-                waiting: tag_state.waiting(state),
-                last_error: state.fetch.error().map(|error| error.to_string()),
-            }
-        });
-        // A forked child that has not used the tag yet.
-        stats.unwrap_or_else(|| TagStats {
-            tag: tag_state.name.as_ref().into(),
-            current: None,
-            next: None,
-            left: 0,
-            step: 0,
-            fetching: false,
-            fetches: 0,
-            failures: 0,
-            ids: 0,
-            outcomes: Vec::new(),
-            wait_times: DurationCounts::default(),
-            fetch_times: DurationCounts::default(),
-            waits: 0,
-            waiting: 0,
-            last_error: None,
-        })
+impl From<supply::TagStats> for TagStats {
+    fn from(stats: supply::TagStats) -> TagStats {
+        TagStats {
+            tag: stats.tag.as_ref().into(),
+            current: stats.current,
+            next: stats.next,
+            left: stats.left,
+            step: stats.step,
+            fetching: stats.fetching,
+            fetches: stats.fetches,
+            failures: stats.failures,
+            ids: stats.ids,
+            outcomes: stats.outcomes,
+            wait_times: stats.wait_times,
+            fetch_times: stats.fetch_times,
+            waits: stats.waits,
+            waiting: stats.waiting,
+            last_error: stats.last_error.map(|error| error.to_string()),
+        }
     }
 }
 
 impl SegmentsStats {
-    pub(crate) fn of(fetcher: &Fetcher) -> SegmentsStats {
-        let servers = fetcher.settings.source.servers.as_ref();
-        let servers = servers.map(|servers| servers.last_errors()).unwrap_or_default();
+    pub(crate) fn of(driver: &SupplyDriver) -> SegmentsStats {
+        let settings = &driver.settings;
+        // A forked child has none until it uses them.
+        let (servers, tags) =
+            driver.stats().map_or_else(Default::default, |(stats, tags)| (stats.servers, tags));
+        let servers = servers.into_iter();
+        let shown = |dir: &PathBuf| dir.display().to_string();
         SegmentsStats {
-            name: fetcher.settings.name.clone(),
-            source: fetcher.settings.source.name.clone(),
+            name: settings.name.clone(),
+            source: settings.source.of_supply.name().to_owned(),
             servers: servers
-                .into_iter()
                 .map(|(url, error)| ServerStats { url, last_error: error.map(|error| error.to_string()) })
                 .collect(),
-            state_dir: fetcher
-                .settings
-                .directory
-                .as_ref()
-                .map(|dir| dir.display().to_string())
-                .unwrap_or_default(),
-            tags: fetcher.tags().iter().map(|tag_state| TagStats::of(tag_state)).collect(),
+            state_dir: settings.directory.as_ref().map(shown).unwrap_or_default(),
+            tags: tags.into_iter().map(TagStats::from).collect(),
         }
     }
 }

@@ -1,12 +1,11 @@
 //! The public handle of a tag, from which users take ids.
 
-use super::fetch_errors::closed;
-use super::fetcher::Fetcher;
 use super::shared::SharedSegments;
 use super::stats::TagStats;
-use super::tag_state::TagState;
+use super::supply_driver::SupplyDriver;
 use crate::os::{self, PerProcess};
-use leafid_core::{Error, Result};
+use leafid_core::supply::{TagId, closed};
+use leafid_core::{DoubleBuffer, Error, Result, Run};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +18,15 @@ use std::time::Duration;
 pub struct Tag {
     pub(super) shared: Arc<SharedSegments>,
     name: Arc<str>,
-    pub(super) process: Arc<PerProcess<(Arc<Fetcher>, Arc<TagState>)>>,
+    pub(super) process: Arc<PerProcess<(Arc<SupplyDriver>, TagOfProcess)>>,
+}
+
+/// A tag of the supply in this process.
+#[derive(Clone)]
+pub(crate) struct TagOfProcess {
+    pub(crate) id: TagId,
+    /// Ids are taken from it without the supply.
+    pub(crate) buffer: Arc<DoubleBuffer>,
 }
 
 impl Tag {
@@ -34,29 +41,29 @@ impl Tag {
 
     /// The statistics of the tag. Errors: `closed`.
     pub fn stats(&self) -> Result<TagStats> {
-        let (fetcher, tag_state) = self.process()?;
-        match fetcher.is_closed() {
-            true => Err(closed()),
-            false => Ok(TagStats::of(&tag_state)),
+        let (driver, of_process) = self.process()?;
+        match driver.tag_stats(of_process.id).filter(|_| !driver.is_closed()) {
+            Some(stats) => Ok(stats.into()),
+            None => Err(closed()),
         }
     }
 
     /// For bindings: the error of a call that has waited for this duration.
     #[doc(hidden)]
     pub fn late(&self, waited: Duration) -> Error {
-        match self.process() {
-            Ok((fetcher, tag_state)) => fetcher.late(&tag_state, waited),
-            Err(error) => error,
-        }
+        let late = self.process().map(|(driver, of_process)| {
+            driver.with(|supply, clocks| supply.late(of_process.id, waited, clocks))
+        });
+        late.map_or_else(|error| error, |late| late.unwrap_or_else(closed))
     }
 
     /// For calls and bindings: the next id, if one is in memory. It waits for nothing.
     #[doc(hidden)]
     #[inline]
     pub fn next_in_memory(&self) -> Option<i64> {
-        let ((_, tag_state), generation) = self.process.load()?;
+        let ((_, of_process), generation) = self.process.load()?;
         let watch = os::process::watch_generation()?;
-        let (id, wants_fetch) = tag_state.buffer.take().ok()?;
+        let (id, wants_fetch) = of_process.buffer.take().ok()?;
         // Checked after the step: in a forked child the step changed a copy of the parent's buffer.
         if !watch.is_still(generation) {
             return None;
@@ -72,9 +79,9 @@ impl Tag {
     pub(super) fn fetch_ahead(&self) {
         // If this does not fetch, the next caller that finds the buffer empty does.
         if os::check_may_wait().is_ok()
-            && let Ok((fetcher, tag_state)) = self.process()
+            && let Ok((driver, of_process)) = self.process()
         {
-            fetcher.want(&tag_state, None);
+            driver.with(|supply, clocks| supply.wants_more(of_process.id, clocks));
         }
     }
 
@@ -84,17 +91,25 @@ impl Tag {
         self.shared.is_closed()
     }
 
-    /// The tag's state in this process. Errors: `closed`; at the first call in a forked child also those of opening.
-    pub(crate) fn process(&self) -> Result<(Arc<Fetcher>, Arc<TagState>)> {
+    /// Puts back ids of this process that were taken and not issued.
+    pub(super) fn put_back_runs(&self, runs: &[Run]) {
+        if let Ok((driver, of_process)) = self.process() {
+            driver.with(|supply, clocks| supply.put_back(of_process.id, runs, clocks));
+        }
+    }
+
+    /// The tag in this process. Errors: `closed`; at the first call in a forked child also those of opening.
+    pub(crate) fn process(&self) -> Result<(Arc<SupplyDriver>, TagOfProcess)> {
         loop {
-            if let Some((fetcher, tag_state)) = self.process.get() {
-                return Ok((Arc::clone(fetcher), Arc::clone(tag_state)));
+            if let Some((driver, of_process)) = self.process.get() {
+                return Ok((Arc::clone(driver), of_process.clone()));
             }
             let generation = os::process::generation();
-            let fetcher = self.shared.fetcher()?;
+            let driver = self.shared.driver()?;
             // `None` with another generation: this is the child of a fork that came in between.
-            if let Some(tag_state) = fetcher.tag_state(&self.name) {
-                let _ = self.process.install((fetcher, tag_state?), generation);
+            if let Some(tag) = driver.tag(&self.name) {
+                let (id, buffer) = tag?;
+                let _ = self.process.install((driver, TagOfProcess { id, buffer }), generation);
             }
         }
     }

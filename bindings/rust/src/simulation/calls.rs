@@ -9,8 +9,6 @@ use leafid_core::Segment;
 use std::sync::atomic::AtomicU64;
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// The shortest wait of a call before it gets priority.
-const LONG: Duration = Duration::from_millis(60);
 
 /// While it exists, this thread plays another process.
 struct Played;
@@ -58,7 +56,6 @@ impl Calls {
     /// Runs the actions that were left for threads, and completes the source's fetch with three ids. `None`: the source
     /// does not know the tag.
     fn answer(&self, first: Option<i64>) {
-        let run = || simulated::left().into_iter().for_each(|action| action());
         run();
         let reply = lock(&self.replies).pop().unwrap();
         reply.answer(Ok(first.map(|first| Segment::new(first, first + 3, 1).unwrap().into())));
@@ -68,6 +65,17 @@ impl Calls {
     /// The ids that another call takes.
     fn taken(&self) -> Vec<i64> {
         std::iter::from_fn(|| self.tag().try_next().unwrap()).collect()
+    }
+}
+
+/// Runs the actions that were left for threads, and those that they leave.
+fn run() {
+    loop {
+        let left = simulated::left();
+        if left.is_empty() {
+            return;
+        }
+        left.into_iter().for_each(|action| action());
     }
 }
 
@@ -81,57 +89,45 @@ fn a_call_is_told_what_was_found_out_since_it_began_and_nothing_older() {
     let mut first = calls.call(1);
     assert_eq!(polled(&mut first), Ok(false));
     assert_eq!(calls.tag().stats().unwrap().waits, 1);
-    simulated::left().into_iter().for_each(|action| action());
-    // The source is asked when the first call begins.
+    run();
+    // The source is asked when the second call begins.
     let mut second = calls.call(1);
     assert_eq!(polled(&mut second), Ok(false));
     calls.answer(None);
+    assert_eq!(polled(&mut first), Err(Code::UnknownTag), "it was asked for this one");
+    assert_eq!(polled(&mut second), Err(Code::UnknownTag), "nobody asks before it has rested");
+    assert_eq!(polled(&mut calls.call(1)), Err(Code::UnknownTag));
     calls.world.pass(1_000);
     assert_eq!(polled(&mut second), Ok(false), "it is asked anew");
-    assert_eq!(polled(&mut first), Err(Code::UnknownTag), "it was asked for this one");
     calls.answer(None);
-    calls.world.pass(1_000);
-    assert_eq!(polled(&mut second), Err(Code::UnknownTag), "though it is asked once more");
-    calls.answer(None);
-    assert_eq!(polled(&mut calls.call(1)), Err(Code::UnknownTag), "nobody asks before it has rested");
-    assert_eq!(calls.tag().stats().unwrap().waits, 2);
+    assert_eq!(polled(&mut second), Err(Code::UnknownTag));
 }
 
 #[test]
 fn a_fetch_that_is_never_answered_has_failed() {
     let calls = Calls::new();
     assert_eq!(polled(&mut calls.call(1)), Ok(false));
-    simulated::left().into_iter().for_each(|action| action());
+    run();
     drop(lock(&calls.replies).pop().unwrap());
-    simulated::left().into_iter().for_each(|action| action());
+    run();
     let stats = calls.tag().stats().unwrap();
     assert_eq!((stats.fetching, stats.failures), (false, 1));
     assert!(stats.last_error.unwrap().contains("without an answer"));
 }
 
 #[test]
-fn a_call_that_waits_for_long_while_others_are_quicker_is_served_first() {
-    for never_first in [false, true] {
-        let calls = Calls::new();
-        let mut call = calls.call(5);
-        if never_first {
-            call = call.never_first();
-        }
-        assert_eq!(polled(&mut call), Ok(false));
-        std::thread::sleep(LONG);
-        assert_eq!(polled(&mut call), Ok(false));
-        calls.answer(Some(1));
-        assert_eq!(calls.taken(), [1, 2, 3], "no fetch had ended that others could be quicker after");
-        assert_eq!(polled(&mut call), Ok(false));
-        calls.answer(Some(4));
-        assert_eq!(calls.taken(), if never_first { vec![4, 5, 6] } else { vec![] });
-        assert_eq!(polled(&mut call), Ok(false), "with what it has it waits as long again");
-        calls.answer(Some(7));
-        assert_eq!(polled(&mut call), Ok(!never_first));
-        let mut ids = [0; 5];
-        let written = call.write(&mut ids).then_some(ids);
-        assert_eq!(written, (!never_first).then_some([4, 5, 6, 7, 8]));
-    }
+fn a_call_that_waits_is_served_before_those_that_are_quicker() {
+    let calls = Calls::new();
+    let mut call = calls.call(5);
+    assert_eq!(polled(&mut call), Ok(false));
+    calls.answer(Some(1));
+    assert!(calls.taken().is_empty());
+    assert_eq!(polled(&mut call), Ok(false));
+    calls.answer(Some(4));
+    assert_eq!(polled(&mut call), Ok(true));
+    let mut ids = [0; 5];
+    assert!(call.write(&mut ids));
+    assert_eq!((ids, calls.taken()), ([1, 2, 3, 4, 5], vec![6]));
 }
 
 #[test]
@@ -139,15 +135,20 @@ fn what_a_call_that_is_given_up_was_served_is_others() {
     let calls = Calls::new();
     let mut call = calls.call(5);
     assert_eq!(polled(&mut call), Ok(false));
-    std::thread::sleep(LONG);
-    calls.answer(Some(1));
-    assert_eq!(calls.taken(), [1, 2, 3]);
-    assert_eq!(polled(&mut call), Ok(false));
     calls.answer(Some(4));
     assert!(calls.taken().is_empty());
-    assert_eq!(calls.tag().stats().unwrap().waiting, 0, "all that waited were told");
     drop(call);
-    assert_eq!(calls.taken(), [4, 5, 6]);
+    assert_eq!((calls.taken(), calls.tag().stats().unwrap().waiting), (vec![4, 5, 6], 0));
+}
+
+#[test]
+fn a_run_of_an_unknown_tag_is_an_error_once_the_source_has_said_so() {
+    let calls = Calls::new();
+    assert!(calls.tag().take_run(5).unwrap().is_none());
+    run();
+    assert!(calls.tag().take_run(5).unwrap().is_none(), "the source is asked");
+    calls.answer(None);
+    assert_eq!(calls.tag().take_run(5).err().unwrap().code(), Code::UnknownTag);
 }
 
 #[test]
@@ -178,6 +179,7 @@ fn an_event_loop_s_thread_waits_as_long_as_it_may_and_not_for_itself() {
         });
         let mut turns = 0;
         let ended = calls.call(1).complete(&mut || {
+            calls.world.pass(50);
             turns += 1;
             turns == 1_000
         });

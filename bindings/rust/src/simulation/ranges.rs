@@ -3,8 +3,7 @@
 
 use super::world::Crash;
 use super::*;
-use crate::segments::FetchRequest;
-use crate::segments::high_water::HighWaterMarks;
+use crate::segments::high_water::of_source::MarksOfSource;
 use crate::segments::source::file::{FileSource, FileTag};
 use leafid_core::{IdOrder, Segment};
 
@@ -13,7 +12,7 @@ const TAG: &str = "order";
 /// A process that takes ids of one tag.
 struct Taker {
     source: FileSource,
-    marks: HighWaterMarks,
+    marks: MarksOfSource,
     /// A segment that was fetched and not accepted yet, and the mark of its request.
     pending: Option<(Segment, i64)>,
     rest: Vec<Segment>,
@@ -24,7 +23,7 @@ impl Taker {
         let env = Arc::new(world.env());
         let tags = BTreeMap::from([(TAG.to_owned(), FileTag { start: 1, step: 20 })]);
         let source = FileSource::open(Arc::clone(&env), Path::new("/counters"), true, &tags, false)?;
-        let marks = HighWaterMarks::new(
+        let marks = MarksOfSource::new(
             env,
             Some(Path::new("/state")),
             &source.source_name(),
@@ -37,7 +36,7 @@ impl Taker {
 
     fn fetch(&mut self, step: i64) -> Result<()> {
         let after = self.marks.after(TAG)?;
-        let fetched = self.source.fetch(&FetchRequest { tag: TAG.into(), step, after, urgent: false })?;
+        let fetched = self.source.fetch(TAG, step, after, false)?;
         self.pending = Some((fetched.segment, after));
         Ok(())
     }
@@ -89,7 +88,7 @@ fn a_network_needs_the_user_s_word_and_the_layers_of_a_container_keep_no_rest() 
         let env = Arc::new(world.env());
         let source =
             FileSource::open(Arc::clone(&env), Path::new("/counters"), true, &BTreeMap::new(), shared_fs);
-        let marks = HighWaterMarks::new(env, Some(Path::new("/state")), "it", IdOrder::Ascending, shared_fs);
+        let marks = MarksOfSource::new(env, Some(Path::new("/state")), "it", IdOrder::Ascending, shared_fs);
         [source.map(drop), marks.map(drop)]
     };
     for answer in open(false) {
@@ -103,7 +102,7 @@ fn a_network_needs_the_user_s_word_and_the_layers_of_a_container_keep_no_rest() 
         ("overlay", FilesystemKind::Ephemeral, false),
     ] {
         *lock(&world.0.file_system) = FileSystem { name: name.into(), kind };
-        let marks = HighWaterMarks::new(
+        let marks = MarksOfSource::new(
             Arc::new(world.env()),
             Some(Path::new("/state")),
             name,

@@ -135,9 +135,7 @@ pub(crate) fn is_this_thread() -> bool {
 pub(crate) fn push(job: Job) {
     #[cfg(test)]
     if os::simulated::played().is_some() {
-        return os::simulated::leave(move || {
-            let _ = (job.run)(Ok(()));
-        });
+        return os::simulated::leave(move || (job.run)(Ok(())).into_iter().for_each(push));
     }
     let pool = pool();
     pool.with_lock(|work| work.push(job));
@@ -147,7 +145,8 @@ pub(crate) fn push(job: Job) {
 /// The time of a timer. A number separates two timers of the same time.
 pub(crate) type TimerKey = (Instant, u64);
 
-/// Runs a task at its time, unless it is canceled before.
+/// Has a task run at its time, unless it is canceled before. [`ensure_threads`] starts the thread that runs it: the
+/// caller may hold a lock that a job needs.
 pub(crate) fn schedule(time: Instant, timed: TimerTask) -> TimerKey {
     #[cfg(test)]
     if os::simulated::played().is_some() {
@@ -165,7 +164,6 @@ pub(crate) fn schedule(time: Instant, timed: TimerTask) -> TimerKey {
         work.number
     });
     pool.timer_wake.notify_one();
-    pool.ensure_threads(false);
     (time, number.unwrap_or(0))
 }
 

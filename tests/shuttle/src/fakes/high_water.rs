@@ -1,29 +1,32 @@
-//! No marks are kept here: the sources of the models repeat nothing.
+//! Marks in memory that remember nothing: the sources of the models repeat nothing.
 
-use leafid_core::{Error, Result, Segment};
-use smallvec::SmallVec;
-
-pub(crate) struct Accepted {
-    pub(crate) segments: SmallVec<[Segment; 1]>,
-    pub(crate) refused: Option<Error>,
-}
+use leafid_core::IdOrder;
+use leafid_core::format::unused::MachineStart;
+use leafid_core::supply::MarkStore;
+use leafid_core::supply::mark_read::{MarkFound, MarkList, MarkRead, MarksListed};
+use leafid_core::supply::mark_update::{MarkUpdate, MarkUpdated};
+use leafid_core::supply::memory_mark::MemoryMark;
 
 pub(crate) struct HighWaterMarks;
 
 impl HighWaterMarks {
-    pub(crate) fn after(&self, _tag: &str) -> Result<i64> {
-        Ok(0)
+    pub(crate) fn store(&self) -> MarkStore {
+        MarkStore::Memory
     }
 
-    pub(crate) fn accept(&self, _tag: &str, segments: &[Segment], _after: i64) -> Result<Accepted> {
-        Ok(Accepted { segments: segments.into(), refused: None })
+    pub(crate) fn machine_start(&self) -> Option<MachineStart> {
+        None
     }
 
-    pub(crate) fn take_unused(&self, _tag: &str) -> Result<Vec<Segment>> {
-        Ok(Vec::new())
+    pub(crate) fn read(&self, read: MarkRead) -> MarkFound {
+        read.end_in_memory(None)
     }
 
-    pub(crate) fn keep_unused(&self, _tag: &str, _rest: &[Segment]) -> Result<()> {
-        Ok(())
+    pub(crate) fn update(&self, update: MarkUpdate) -> MarkUpdated {
+        update.end_in_memory(&mut MemoryMark::new(IdOrder::Ascending))
+    }
+
+    pub(crate) fn list(&self, list: MarkList) -> MarksListed {
+        list.end(0)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::source::source_properties::SourceProperties;
 use leafid_core::Result;
-use leafid_core::Stock;
+use leafid_core::supply::Prewarm;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,16 +16,11 @@ pub(crate) struct SegmentsSettings {
     pub(crate) timeout: Duration,
     pub(crate) max_wait: Option<Duration>,
     pub(crate) keep_unused: bool,
+    pub(crate) prewarm: Prewarm,
 }
-
-pub(crate) const STEP: i64 = 1_000;
 
 impl SegmentsSettings {
     pub(crate) fn check_tag(&self, _tag: &str) -> Result<()> {
         Ok(())
-    }
-
-    pub(crate) fn stock(&self) -> Option<Stock> {
-        None
     }
 }

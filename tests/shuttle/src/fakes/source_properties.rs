@@ -1,22 +1,32 @@
-//! A source without servers.
+//! A source without files and servers.
 
 use super::callback::SegmentSource;
-use leafid_core::Error;
-use std::sync::Arc;
+use leafid_core::IdOrder;
+use leafid_core::supply::Source;
+use leafid_core::supply::counter_update::{CounterUpdate, CounterUpdated};
 
 pub(crate) struct SourceProperties {
-    pub(crate) segment_source: SegmentSource,
-    pub(crate) name: String,
-    pub(crate) native: bool,
-    pub(crate) one_by_one: bool,
+    pub(crate) host: HostSource,
+    pub(crate) of_supply: Source,
+    pub(crate) order: IdOrder,
     pub(crate) threads: usize,
-    pub(crate) servers: Option<Arc<dyn Servers>>,
 }
 
-pub(crate) trait Servers: Send + Sync {
-    fn back_off_ms(&self, urgent: bool) -> Option<i64>;
-    fn denies(&self, tag: &str) -> bool;
-    fn last_errors(&self) -> Vec<(String, Option<Error>)>;
-    fn close_idle(&self);
-    fn close(&self);
+pub(crate) enum HostSource {
+    Callback(SegmentSource),
+    Counters(NoCounters),
+}
+
+pub(crate) struct NoCounters;
+
+impl NoCounters {
+    pub(crate) fn update(&self, _update: CounterUpdate) -> CounterUpdated {
+        unreachable!("no model has counters")
+    }
+}
+
+impl HostSource {
+    pub(crate) fn close_idle(&self) {}
+
+    pub(crate) fn close(&self) {}
 }

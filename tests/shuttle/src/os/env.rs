@@ -14,6 +14,10 @@ impl Clock {
     pub(crate) fn boot_time(&self) -> Duration {
         world::now()
     }
+
+    pub(crate) fn now_ms(&self) -> i64 {
+        world::now().as_millis() as i64
+    }
 }
 
 pub(crate) struct Random;

@@ -4,11 +4,8 @@ use super::super::HttpOptions;
 use super::fake_server::{FakeServer, ManualPool, Reaction, Seen, fetch, http, options, source, start};
 use super::tls::Authority;
 use crate::hang::HANG;
-use crate::http::ServerPool;
-use crate::segments::source::dialects;
-use crate::segments::{FetchRequest, Fetched};
 use leafid_core::wire::leaf::LeafMode;
-use leafid_core::{Code, Segment};
+use leafid_core::{Code, Fetched, Segment};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -18,13 +15,11 @@ fn a_request_and_its_answer() {
     options.token = Some("secret".into());
     options.headers = vec![("X-Team".into(), "orders".into())];
     let source = ManualPool::new(options);
-    let request = FetchRequest { tag: "a/b é.".into(), step: 0, after: 7, urgent: false };
     // The fake server repeats the tag as it is in the path.
-    assert_eq!(dialects::range(&source, true, &request, 1).unwrap_err().code(), Code::SourceInvalid);
-    let request = FetchRequest { tag: "order".into(), step: 500, after: 900, urgent: false };
+    assert_eq!(source.range(true, ("a/b é.", 0, 7), 1).unwrap_err().code(), Code::SourceInvalid);
     let nonce = u128::MAX;
     source.advance(400);
-    let fetched = dialects::range(&source, true, &request, nonce).unwrap();
+    let fetched = source.range(true, ("order", 500, 900), nonce).unwrap();
     let segment = Segment::new(2_000, 3_000, 1).unwrap();
     assert_eq!(fetched, Fetched { segment, step: Some(1_000) });
     let seen = server.seen();
@@ -79,7 +74,7 @@ fn an_answer_that_goes_on_after_its_end() {
     let server = authority.server(&["localhost"], |_| {}, longer);
     let url = format!("https://localhost:{}", server.address.port());
     let options = HttpOptions { ca_file: Some(authority.file()), ..options(&[url]) };
-    let error = fetch(&ServerPool::new(options).unwrap(), "order").unwrap_err();
+    let error = fetch(&ManualPool::new(options), "order").unwrap_err();
     assert!(error.message().contains("continues after its end"), "{error}");
 }
 
@@ -186,7 +181,7 @@ fn frames_that_readers_read_differently() {
                 None => Reaction::Last(bytes.clone()),
                 Some(at) => Reaction::Drops(bytes[..at].into(), Duration::from_millis(1), bytes[at..].into()),
             });
-            let error = dialects::leaf(&source(&[&server]), mode, "order", 7).unwrap_err();
+            let error = source(&[&server]).leaf(mode, "order", 7).unwrap_err();
             assert_eq!(error.code(), Code::SourceInvalid, "{shown}: {error}");
             assert!(error.message().contains(said), "{shown}: {error}");
         }

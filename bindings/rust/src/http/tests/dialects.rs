@@ -1,14 +1,7 @@
 //! Tests of the requests of each dialect, and of repeated requests.
 
-use super::fake_server::{FakeServer, Reaction, Seen, http, options};
-use crate::http::ServerPool;
-use crate::segments::FetchRequest;
-use crate::segments::source::dialects;
+use super::fake_server::{FakeServer, Reaction, Seen, http, source};
 use leafid_core::{Code, Error};
-
-fn request(after: i64) -> FetchRequest {
-    FetchRequest { tag: "order".into(), step: 0, after, urgent: true }
-}
 
 /// A tinyid whose calls return these bodies: the error of a fetch, and the requests.
 fn tinyid(ids: &'static str, why: &'static str) -> (Error, Vec<Seen>) {
@@ -16,8 +9,7 @@ fn tinyid(ids: &'static str, why: &'static str) -> (Error, Vec<Seen>) {
         let body = if seen.path.ends_with("/nextSegmentIdSimple") { ids } else { why };
         Reaction::Bytes(http("200 OK", "", body))
     });
-    let source = ServerPool::new(options(&[server.url()])).unwrap();
-    (dialects::tinyid(&source, "", &request(0), 7).unwrap_err(), server.seen())
+    (source(&[&server]).tinyid("order", 7).unwrap_err(), server.seen())
 }
 
 #[test]
@@ -37,8 +29,7 @@ fn a_tinyid_that_gives_no_ids_is_asked_why_in_a_request_of_its_own() {
 fn a_range_below_is_wrong_where_they_come_in_order_alone() {
     let server = FakeServer::right();
     for ordered in [true, false] {
-        let source = ServerPool::new(options(&[server.url()])).unwrap();
-        let fetched = dialects::range(&source, ordered, &request(1 << 40), 7).map(|_| ());
+        let fetched = source(&[&server]).range(ordered, ("order", 0, 1 << 40), 7).map(|_| ());
         let code = fetched.map_err(|error| error.code());
         assert_eq!(code, if ordered { Err(Code::SegmentRegressed) } else { Ok(()) });
     }

@@ -3,9 +3,10 @@
 use super::super::HttpOptions;
 use crate::hang::HANG;
 use crate::http::ServerPool;
-use crate::segments::source::dialects;
-use crate::segments::{FetchRequest, Fetched};
-use leafid_core::Result;
+use leafid_core::http::{Exchange, ExchangeStep, HttpResult, HttpServers};
+use leafid_core::wire::leaf::LeafMode;
+use leafid_core::wire::range::RangeRequest;
+use leafid_core::{Error, Fetched, Result, ServersHealth};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -279,18 +280,22 @@ pub(super) fn source(servers: &[&FakeServer]) -> ManualPool {
     ManualPool::new(options(&urls))
 }
 
-/// Servers whose back-offs go by a clock that only the test moves.
+/// Servers that are asked by exchanges whose clock only the test moves.
 pub(super) struct ManualPool {
     servers: ServerPool,
-    now_ms: Arc<AtomicI64>,
+    health: Mutex<ServersHealth>,
+    now_ms: AtomicI64,
 }
 
 impl ManualPool {
     pub(super) fn new(options: HttpOptions) -> ManualPool {
-        let now_ms = Arc::new(AtomicI64::new(0));
-        let clock = Arc::clone(&now_ms);
-        let servers = ServerPool::with_clock(options, Box::new(move || clock.load(SeqCst))).unwrap();
-        ManualPool { servers, now_ms }
+        ManualPool::open(options).unwrap()
+    }
+
+    pub(super) fn open(options: HttpOptions) -> Result<ManualPool> {
+        let servers = ServerPool::new(options)?;
+        let health = Mutex::new(ServersHealth::new(servers.servers().servers.len()));
+        Ok(ManualPool { servers, health, now_ms: AtomicI64::new(0) })
     }
 
     pub(super) fn now_ms(&self) -> i64 {
@@ -299,6 +304,64 @@ impl ManualPool {
 
     pub(super) fn advance(&self, ms: i64) {
         self.now_ms.fetch_add(ms, SeqCst);
+    }
+
+    fn known(&self) -> Arc<HttpServers> {
+        Arc::new(self.servers.servers())
+    }
+
+    fn boot(&self) -> Duration {
+        Duration::from_millis(self.now_ms() as u64)
+    }
+
+    /// How long until any server may be asked, in milliseconds; `None` if one may be asked now.
+    pub(super) fn back_off_ms(&self) -> Option<i64> {
+        self.health.lock().unwrap().back_off_ms(self.now_ms(), false)
+    }
+
+    /// The last error of each server.
+    pub(super) fn last_errors(&self) -> Vec<Option<Error>> {
+        self.health.lock().unwrap().last_errors().map(|error| error.cloned()).collect()
+    }
+
+    /// Carries out an exchange to its end. Each request has its own random number, `nonce` and the next ones.
+    fn ask(&self, mut exchange: Exchange, mut nonce: u128) -> Result<Fetched> {
+        loop {
+            let step = exchange.poll(&mut self.health.lock().unwrap(), self.boot());
+            let result = match step {
+                ExchangeStep::Send(call) => {
+                    let end = self.servers.carry_out(*call, nonce);
+                    nonce = nonce.wrapping_add(1);
+                    exchange.ended(&mut self.health.lock().unwrap(), end, self.boot())
+                }
+                ExchangeStep::Sent => unreachable!("its end was told"),
+                ExchangeStep::Done(result) => Some(result),
+            };
+            if let Some(HttpResult::Ids(fetched)) = result {
+                return fetched;
+            }
+        }
+    }
+
+    /// Asks for a range.
+    pub(super) fn range(
+        &self,
+        ordered: bool,
+        (tag, step, after): (&str, i64, i64),
+        nonce: u128,
+    ) -> Result<Fetched> {
+        let wish = RangeRequest { tag, step, after, ordered };
+        self.ask(Exchange::range(&self.known(), wish, nonce as u64, self.boot()), nonce)
+    }
+
+    /// Asks a Leaf.
+    pub(super) fn leaf(&self, mode: LeafMode, tag: &str, nonce: u128) -> Result<Fetched> {
+        self.ask(Exchange::leaf(&self.known(), mode, tag, nonce as u64, self.boot()), nonce)
+    }
+
+    /// Asks a tinyid, without a token.
+    pub(super) fn tinyid(&self, tag: &str, nonce: u128) -> Result<Fetched> {
+        self.ask(Exchange::tinyid(&self.known(), tag, "", nonce as u64, self.boot()), nonce)
     }
 }
 
@@ -316,11 +379,9 @@ impl DerefMut for ManualPool {
     }
 }
 
-/// A fetch that no caller waits for.
-pub(super) fn fetch(source: &ServerPool, tag: &str) -> Result<Fetched> {
-    let nonce = u128::from_ne_bytes(random());
-    let request = FetchRequest { tag: tag.into(), step: 1_000, after: 900, urgent: false };
-    dialects::range(source, true, &request, nonce)
+/// A fetch of a thousand ids.
+pub(super) fn fetch(source: &ManualPool, tag: &str) -> Result<Fetched> {
+    source.range(true, (tag, 1_000, 900), u128::from_ne_bytes(random()))
 }
 
 fn random() -> [u8; 16] {

@@ -1,8 +1,8 @@
 //! Tests of the proxy variables of the environment, each case in its own process.
 
-use super::fake_server::{FakeServer, Seen, fetch, http, options};
+use super::fake_server::{FakeServer, ManualPool, Seen, fetch, http, options};
 use super::tls::Authority;
-use crate::http::{HttpOptions, ServerPool};
+use crate::http::HttpOptions;
 use crate::programs::this_program;
 use std::io::{BufRead, BufReader, Write, copy};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -37,7 +37,7 @@ fn fetches() {
     let Ok(servers) = std::env::var("LEAFID_TEST_SERVER") else { return };
     let servers: Vec<String> = servers.split(',').map(Into::into).collect();
     let ca_file = std::env::var_os("LEAFID_TEST_CA").map(Into::into);
-    let twice = ServerPool::new(HttpOptions { ca_file, ..options(&servers) })
+    let twice = ManualPool::open(HttpOptions { ca_file, ..options(&servers) })
         .and_then(|source| fetch(&source, "order").and_then(|_| fetch(&source, "order")));
     println!("fetched:{}", twice.map_or_else(|error| error.to_string(), |_| String::new()));
 }

@@ -1,7 +1,6 @@
 //! Tests of TLS with an own authority.
 
 use super::fake_server::{FakeServer, ManualPool, Reaction, Seen, fetch, options, start};
-use crate::http::ServerPool;
 use crate::os;
 use leafid_core::{Code, Error};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
@@ -98,7 +97,7 @@ fn the_stack_of_leafid_s_threads_is_enough() {
     thread.unwrap().join();
 }
 
-fn refused(source: &ServerPool) -> Error {
+fn refused(source: &ManualPool) -> Error {
     let error = fetch(source, "order").unwrap_err();
     assert_eq!(error.code(), Code::SegmentUnavailable, "{error}");
     assert!(error.message().starts_with("https://"), "{error}");

@@ -1,10 +1,10 @@
 //! The listing and the removal of marks by hand.
 
-use super::{MarkFiles, prefix_of};
-use crate::os::env::{Env, FileAccess};
+use crate::os::env::Env;
 use crate::storage::shared_file::{self, SharedFile};
 use crate::storage::state_file;
 use leafid_core::format::mark::Mark;
+use leafid_core::supply::mark_read::MarkKey;
 use leafid_core::{Error, Result};
 use std::path::Path;
 
@@ -49,16 +49,8 @@ pub(crate) fn source_of(protocol: &str) -> String {
 /// Forgets a tag's mark and its stored unused ids; returns the mark. Errors: `invalid_argument` if there is none,
 /// `segment_unavailable` while other processes hold its lock, `state_io`, `state_corrupt`, `state_mismatch`.
 pub(crate) fn forget(env: &Env, directory: &Path, source: &str, tag: &str) -> Result<i64> {
-    let prefix = prefix_of(source);
-    let access = FileAccess::Own;
-    let files = MarkFiles {
-        directory: directory.to_owned(),
-        access,
-        root: crate::os::disk::root(),
-        prefix,
-        machine: None,
-    };
-    let path = files.path_of(tag)?;
+    let key = MarkKey { source: source.into(), tag: tag.into() };
+    let path = directory.join(key.file_name());
     let Some(mut store) = SharedFile::<Mark>::open_existing(env, path.clone())? else {
         let of_tag = list(env, directory)?.into_iter().filter_map(|(_, listed)| listed.ok());
         let of_tag = of_tag.filter(|listed| listed.tag == tag).map(|listed| listed.source);

@@ -1,17 +1,19 @@
 //! Tests of marks on a real disk. `simulation/ranges.rs` simulates their crashes.
 
+use super::of_source::{Accepted, MarksOfSource};
 use super::*;
-use leafid_core::{Code, IdOrder};
+use crate::storage::shared_file;
+use leafid_core::format::unused::{DAY_MS, UnusedSegments};
+use leafid_core::{Code, IdOrder, Segment};
 use std::fs;
-use std::path::Path;
 
 fn segment(start: i64, end: i64) -> Segment {
     Segment::new(start, end, 1).unwrap()
 }
 
 /// The marks as another process of the directory sees them.
-fn marks(directory: &Path) -> HighWaterMarks {
-    HighWaterMarks::new(Arc::new(Env::system()), Some(directory), "range:http://a", IdOrder::Ascending, false)
+fn marks(directory: &Path) -> MarksOfSource {
+    MarksOfSource::new(Arc::new(Env::system()), Some(directory), "range:http://a", IdOrder::Ascending, false)
         .unwrap()
         .on_machine("this one")
 }
@@ -65,7 +67,7 @@ fn what_one_was_given_is_refused_to_the_others_and_after_a_restart() {
     restarted.accept("order", &[segment(3_001, 4_001)], 3_001).unwrap();
     // Another tag and another source are separate.
     assert_eq!(restarted.after("invoice").unwrap(), 0);
-    let another = HighWaterMarks::new(
+    let another = MarksOfSource::new(
         Arc::new(Env::system()),
         Some(dir.path()),
         "range:http://b",
@@ -79,7 +81,7 @@ fn what_one_was_given_is_refused_to_the_others_and_after_a_restart() {
 #[test]
 fn without_a_directory_the_process_remembers() {
     let new = || {
-        HighWaterMarks::new(Arc::new(Env::system()), None, "callback in memory", IdOrder::Ranges, false)
+        MarksOfSource::new(Arc::new(Env::system()), None, "callback in memory", IdOrder::Ranges, false)
             .unwrap()
     };
     let (one, other) = (new(), new());
@@ -89,7 +91,7 @@ fn without_a_directory_the_process_remembers() {
     other.accept("order", &[segment(5_000, 6_000)], 1_001).unwrap();
     one.accept("order", &[segment(3_000, 4_000)], 6_000).unwrap();
     one.keep_unused("order", &[segment(3_500, 4_000)]).unwrap();
-    assert_eq!((one.take_unused("order").unwrap(), one.recent(0).unwrap()), (vec![], vec![]));
+    assert_eq!((one.take_unused("order").unwrap(), one.recent().unwrap()), (vec![], vec![]));
     #[cfg(unix)]
     {
         // SAFETY: the child runs this test's own code and ends at once.
@@ -176,7 +178,7 @@ fn any_tag_has_its_own_mark() {
         assert_eq!(marks.after(tag).unwrap(), number as i64 + 1, "{tag}");
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), tags.len());
-    let mut recent = marks.recent(crate::os::clock::now_ms()).unwrap();
+    let mut recent = marks.recent().unwrap();
     recent.sort_unstable();
     let mut all = tags.clone();
     all.sort_unstable();
@@ -192,15 +194,13 @@ fn the_tags_of_the_last_day_come_latest_first() {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
     marks.accept("a", &[segment(1, 2)], 1).unwrap();
-    fs::write(dir.path().join(format!("{}x.mark", marks.files.as_ref().unwrap().prefix)), "damaged").unwrap();
-    let now_ms = crate::os::clock::now_ms();
-    assert_eq!(marks.recent(now_ms).unwrap(), ["a", "c", "b"]);
-    assert_eq!(marks.recent(now_ms + DAY_MS - 5_000).unwrap().len(), 3);
-    assert!(marks.recent(now_ms + DAY_MS + 5_000).unwrap().is_empty());
+    let name = file_of(dir.path()).file_name().unwrap().to_str().unwrap().to_owned();
+    fs::write(dir.path().join(name.replace(".mark", "x.mark")), "damaged").unwrap();
+    assert_eq!(marks.recent().unwrap(), ["a", "c", "b"]);
     let another =
-        HighWaterMarks::new(Arc::new(Env::system()), Some(dir.path()), "another", IdOrder::Ascending, false)
+        MarksOfSource::new(Arc::new(Env::system()), Some(dir.path()), "another", IdOrder::Ascending, false)
             .unwrap();
-    assert!(another.recent(now_ms).unwrap().is_empty());
+    assert!(another.recent().unwrap().is_empty());
 }
 
 #[cfg(unix)]
@@ -346,9 +346,8 @@ fn what_was_kept_stays_when_another_process_is_given_more() {
 #[test]
 fn of_ids_with_gaps_a_process_remembers_more_than_its_file_holds() {
     let dir = tempfile::tempdir().unwrap();
-    let marks =
-        HighWaterMarks::new(Arc::new(Env::system()), Some(dir.path()), "leaf", IdOrder::Sparse, false)
-            .unwrap();
+    let marks = MarksOfSource::new(Arc::new(Env::system()), Some(dir.path()), "leaf", IdOrder::Sparse, false)
+        .unwrap();
     let id = |n: i64| segment(n * 4_096, n * 4_096 + 1);
     for n in 0..500 {
         marks.accept("order", &[id(n)], 0).unwrap();

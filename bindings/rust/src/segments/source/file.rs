@@ -3,25 +3,31 @@
 mod counter;
 mod directory;
 
-use super::fetch_request::{FetchRequest, Fetched};
-use crate::os::env::{Env, Sharing};
+use crate::os::env::{Env, NewFile, Sharing};
+use crate::storage::shared_lock::{self, SharedLock};
 pub use counter::FileTag;
 pub(crate) use directory::CounterDirectory;
-#[cfg(test)]
-pub(crate) use directory::MARKER;
+use leafid_core::Result;
+use leafid_core::call::{FileAction, FileAdvice, SharedFailure};
 use leafid_core::options::check_tag;
-use leafid_core::{Code, Error, Result};
+use leafid_core::supply::Source;
+#[cfg(test)]
+pub(crate) use leafid_core::supply::counter_update::MARKER;
+use leafid_core::supply::counter_update::{
+    self, CounterInput, CounterStep, CounterUpdate, CounterUpdated, NamedCounter,
+};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A directory of counters, one for each tag.
 pub(crate) struct FileSource {
     env: Arc<Env>,
     directory: CounterDirectory,
-    /// The tags that the user named, and whether their step was already written to the directory.
-    tags: BTreeMap<String, (FileTag, AtomicBool)>,
+    /// As it was opened.
+    known: Arc<counter_update::CounterDirectory>,
+    /// The tags that the user named.
+    tags: Vec<(String, NamedCounter)>,
 }
 
 impl FileSource {
@@ -45,51 +51,89 @@ impl FileSource {
             true => CounterDirectory::create(&env, path, sharing)?,
             false => CounterDirectory::open(&env, path, sharing)?,
         };
-        let tags = tags.iter().map(|(tag, how)| (tag.clone(), (*how, AtomicBool::default()))).collect();
-        Ok(FileSource { env, directory, tags })
+        let named = |how: &FileTag| NamedCounter { start: how.start, step: how.step, told: false };
+        let tags = tags.iter().map(|(tag, how)| (tag.clone(), named(how))).collect();
+        let known = Arc::new(directory.known());
+        Ok(FileSource { env, directory, known, tags })
     }
 
-    /// The name of the directory for the marks, by its path.
-    pub(crate) fn source_name(&self) -> String {
-        self.directory.name()
+    /// What the supply knows of it.
+    pub(crate) fn of_supply(&self) -> Source {
+        Source::File { directory: Arc::clone(&self.known), tags: self.tags.clone() }
     }
 
-    /// Takes ids from a tag's counter. They are durable before this returns. If the counter is below `after`, as after
-    /// a restore, they begin at `after`.
-    ///
-    /// Errors: `unknown_tag`; `segment_unavailable` when other processes hold the counter's lock too long, or when the
-    /// counter is used up; `state_io`, `state_corrupt`, `state_mismatch`.
-    pub(crate) fn fetch(&self, request: &FetchRequest) -> Result<Fetched> {
-        // The directory may have been unmounted.
-        self.directory.check(&self.env)?;
-        let named = self.tags.get(&request.tag);
-        let counter = match (self.directory.counter(&self.env, &request.tag)?, named) {
-            (Some(counter), _) => counter,
-            (None, Some((how, _))) => self.directory.make(&self.env, &request.tag, how)?,
-            (None, None) => return Err(self.unknown(&request.tag)),
-        };
-        // The step is written once. A process that writes another step later takes precedence.
-        let told = named.filter(|(_, told)| !told.load(Relaxed));
-        let fetched = counter.take(request, told.map(|(how, _)| how.step))?;
-        if let Some((_, told)) = told {
-            told.store(true, Relaxed);
+    /// Takes ids from a counter, durably. It may wait for the disk and for other processes.
+    pub(crate) fn update(&self, mut update: CounterUpdate) -> CounterUpdated {
+        if self.directory.is_elsewhere() {
+            let path = self.directory.path().display();
+            return update.refused(SharedFailure::Chrooted.error(path, FileAdvice::Counters));
         }
-        Ok(fetched)
+        let mut locked = BTreeMap::new();
+        let mut step = update.step(CounterInput::Begin, "");
+        while let Some((path, found)) = self.carry_out(step, &mut locked) {
+            let input = match &found {
+                Ok(FoundInFile::Bytes(bytes)) => CounterInput::Read(bytes.as_deref()),
+                Ok(FoundInFile::Names(names)) => CounterInput::Names(names),
+                Err(failure) => CounterInput::Failed(failure),
+            };
+            step = update.step(input, path.display());
+        }
+        drop(locked);
+        update.end()
     }
 
-    fn unknown(&self, tag: &str) -> Error {
-        let known = match self.directory.tags(&self.env) {
-            Err(error) => format!("its counters cannot be listed ({error})"),
-            Ok(tags) if tags.is_empty() => "it has none".into(),
-            Ok(tags) => format!("it has {}", list(&tags)),
-        };
-        let path = self.directory.path().display();
-        let message = format!(
-            "{path} has no counter of the tag {tag:?}; {known}. Name it in tags, or make it by: leafid file create {path} \
-             --tag {tag}"
-        );
-        Error::new(Code::UnknownTag, message)
+    /// Carries out a step; returns the path of its file, and what was found. `None` after the last step.
+    fn carry_out(
+        &self,
+        step: CounterStep,
+        locked: &mut BTreeMap<String, SharedLock>,
+    ) -> Option<(PathBuf, std::result::Result<FoundInFile, SharedFailure>)> {
+        let (disk, directory) = (&*self.env.disk, self.directory.path());
+        let read = shared_lock::failed(FileAction::Read);
+        Some(match step {
+            CounterStep::Peek(name) => {
+                let path = directory.join(name);
+                let found = disk.peek(&path).map(FoundInFile::Bytes).map_err(&read);
+                (path, found)
+            }
+            CounterStep::Open(name, new) => {
+                let path = directory.join(&name);
+                let new = new.as_ref().map(|bytes| NewFile { bytes, access: self.directory.access() });
+                let found = SharedLock::open(disk, &path, new).and_then(|file| {
+                    if let Some(file) = file.as_ref().filter(|_| new.is_some()) {
+                        file.sync_name()?;
+                    }
+                    let bytes = file.as_ref().map(SharedLock::read).transpose();
+                    locked.extend(file.map(|file| (name, file)));
+                    bytes.map(FoundInFile::Bytes)
+                });
+                (path, found)
+            }
+            CounterStep::List => {
+                let names = disk.list(directory).map_err(&read);
+                let names = names.map(|names| names.into_iter().filter_map(|name| name.into_string().ok()));
+                (directory.to_owned(), names.map(|names| FoundInFile::Names(names.collect())))
+            }
+            CounterStep::Write { name, offset, bytes, syncs_name } => {
+                let path = directory.join(&name);
+                let found = match locked.get(&name) {
+                    Some(file) => file
+                        .write(offset, &bytes[..], syncs_name)
+                        .and_then(|()| file.read())
+                        .map(|bytes| FoundInFile::Bytes(Some(bytes))),
+                    None => Ok(FoundInFile::Bytes(None)),
+                };
+                (path, found)
+            }
+            CounterStep::Done => return None,
+        })
     }
+}
+
+/// What a step found.
+enum FoundInFile {
+    Bytes(Option<Vec<u8>>),
+    Names(Vec<String>),
 }
 
 #[cfg(fuzzing)]
@@ -99,14 +143,8 @@ pub(crate) fn rewrite(marker: bool, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
     if marker { rewrite::<Marker>(bytes) } else { rewrite::<Counter>(bytes) }
 }
 
-/// The first tags of a list, for messages.
-fn list(tags: &[String]) -> String {
-    const SHOWN: usize = 10;
-    let shown: Vec<String> = tags.iter().take(SHOWN).map(|tag| format!("{tag:?}")).collect();
-    let more = tags.len().saturating_sub(SHOWN);
-    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
-}
-
+#[cfg(any(test, fuzzing))]
+pub(crate) mod by_call;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod processes;

@@ -1,13 +1,13 @@
 //! Selection of the source that the options name.
 
-use super::callback::SegmentSource;
 use super::file::FileSource;
-use super::source_properties::SourceProperties;
+use super::source_properties::{HostSource, SourceProperties};
 use crate::config::http_options::opened;
 use crate::os::env;
 use crate::segments::options::SegmentsOptions;
 use leafid_core::Result;
 use leafid_core::options::SourceChoice;
+use leafid_core::supply::Source;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,9 +15,12 @@ use std::sync::Arc;
 pub(crate) fn source(options: &SegmentsOptions) -> Result<SourceProperties> {
     let (servers, for_servers) = (&options.servers.0, options.set_for_servers());
     match SourceChoice::new(options.source.as_ref(), servers, &for_servers, &options.set_for_file())? {
-        SourceChoice::Callback(source) => {
-            Ok(SourceProperties::new(source.clone(), "callback".into(), false, options.order(true)))
-        }
+        SourceChoice::Callback(source) => Ok(SourceProperties {
+            host: HostSource::Callback(source.clone()),
+            of_supply: Source::Callback { is_deferred: source.is_deferred() },
+            order: options.order(true),
+            threads: 1,
+        }),
         SourceChoice::File(path) => file_source(options, path),
         SourceChoice::Servers => http_source(options),
     }
@@ -30,9 +33,9 @@ fn file_source(options: &SegmentsOptions, path: &str) -> Result<SourceProperties
     let source = opened("the directory of the counters", move || {
         FileSource::open(env, &path, create, &tags, sharing)
     })?;
-    let name = source.source_name();
-    let source = SegmentSource::blocking(move |request| Ok(Some(source.fetch(request)?.into())));
-    Ok(SourceProperties::new(source, name, true, options.order(true)))
+    let of_supply = source.of_supply();
+    let order = options.order(true);
+    Ok(SourceProperties { host: HostSource::Counters(source), of_supply, order, threads: 1 })
 }
 
 #[cfg(not(feature = "http"))]

@@ -5,7 +5,7 @@ use super::machine::{Draw, Machine, World};
 use super::network::{Answer, Asked, Network};
 use crate::os::env::Env;
 use crate::os::simulated;
-use crate::segments::high_water::HighWaterMarks;
+use crate::segments::high_water::of_source::MarksOfSource;
 use crate::segments::source::file::FileSource;
 use crate::{FetchRequest, FileTag};
 use leafid_core::wire::Response;
@@ -54,7 +54,7 @@ pub(crate) struct SegmentUser {
 pub(crate) struct Issuer {
     pub(crate) world: World,
     tag: String,
-    marks: HighWaterMarks,
+    marks: MarksOfSource,
     file: Option<FileSource>,
     buffer: DoubleBuffer,
     filler: Filler,
@@ -182,7 +182,7 @@ impl SegmentUser {
             }
             Asks::Ranges(at) => (format!("ranges {at}"), all[at].order, None),
         };
-        let marks = HighWaterMarks::new(env, Some(Path::new("/simulated/default")), &name, order, false)?;
+        let marks = MarksOfSource::new(env, Some(Path::new("/simulated/default")), &name, order, false)?;
         let (buffer, filler) = DoubleBuffer::new();
         let pending = marks.take_unused(&tag)?.into();
         if !world.fate.is_dead() {
@@ -273,9 +273,12 @@ impl Issuer {
             return;
         }
         let Ok(after) = self.marks.after(&self.tag) else { return };
-        let request = FetchRequest { tag: self.tag.clone(), step: draw.below(9_000), after, urgent: false };
+        let request = FetchRequest { tag: self.tag.clone(), step: draw.below(9_000), after };
         let answer = match &self.file {
-            Some(file) => file.fetch(&request).ok().map(|fetched| fetched.segment),
+            Some(file) => {
+                let fetched = file.fetch(&request.tag, request.step, request.after, false);
+                fetched.ok().map(|fetched| fetched.segment)
+            }
             None => ask(&request),
         };
         let Some(segment) = answer else { return };

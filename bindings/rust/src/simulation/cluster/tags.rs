@@ -50,8 +50,11 @@ impl Side {
         }
         (0..empties).for_each(|_| drop(self.opened.tag.try_next()));
         self.jobs = simulated::left();
-        if empties % 2 == 0 {
-            std::mem::take(&mut self.jobs).into_iter().for_each(|job| job());
+        // A fetch has several calls: none of them, the first, or all until the request have ended.
+        match empties {
+            0 => run_all(std::mem::take(&mut self.jobs)),
+            2 => std::mem::take(&mut self.jobs).into_iter().for_each(|job| job()),
+            _ => {}
         }
         self.asked = std::mem::take(&mut lock(counter).asked);
         // Other actions of the process run later, as on its threads.
@@ -90,14 +93,14 @@ impl Side {
                 }
             }
             self.jobs.extend(simulated::left());
-            std::mem::take(&mut self.jobs).into_iter().for_each(|job| job());
+            run_all(std::mem::take(&mut self.jobs));
             let asked = std::mem::take(&mut lock(counter).asked);
             for (request, reply) in self.asked.drain(..).chain(asked) {
                 let answer = lock(counter).answer(&request, draw);
                 reply.answer(Ok(answer.map(Into::into)));
             }
             if round < 3 {
-                simulated::left().into_iter().for_each(|job| job());
+                run_all(simulated::left());
             }
         }
         Ok(())
@@ -118,6 +121,14 @@ impl Counter {
         let start = self.next.max(request.after);
         self.next = start + 1 + draw.amount(400);
         Segment::new(start, self.next, 1).ok()
+    }
+}
+
+/// Runs actions, and those that they leave.
+fn run_all(mut jobs: Vec<Action>) {
+    while !jobs.is_empty() {
+        jobs.into_iter().for_each(|job| job());
+        jobs = simulated::left();
     }
 }
 

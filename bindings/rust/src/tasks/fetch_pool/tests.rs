@@ -189,8 +189,8 @@ fn the_user_s_code_counts_as_held_up_sooner_than_what_leafid_asks_itself() {
     let dir = tempfile::tempdir().unwrap();
     let may_take = |builder: SegmentsBuilder| {
         let ids = builder.persist(false).name("held-up").open().unwrap();
-        let (fetcher, tag_state) = ids.tag("order").unwrap().process().unwrap();
-        fetcher.job(tag_state, false).may_take
+        let (driver, _) = ids.tag("order").unwrap().process().unwrap();
+        driver.job().may_take
     };
     let file = format!("file:{}", dir.path().join("counters").display());
     let builder = SegmentsBuilder::default;

@@ -1,6 +1,5 @@
 //! The counter of a tag, and how ids are taken from it.
 
-use crate::segments::source::fetch_request::{FetchRequest, Fetched};
 use crate::storage::shared_file::SharedFile;
 use leafid_core::format::counter::{Counter, MOST_STEP};
 use leafid_core::{Error, Result};
@@ -43,24 +42,6 @@ pub(crate) struct LockedCounter {
 }
 
 impl LockedCounter {
-    /// Takes ids. They are durable when this returns. `step` is the new step of the counter, if it changes. Errors: as
-    /// [`super::FileSource::fetch`].
-    pub(crate) fn take(mut self, request: &FetchRequest, step: Option<i64>) -> Result<Fetched> {
-        let mut counter = self.known()?;
-        counter.step = step.unwrap_or(counter.step);
-        if let Some(stood) = counter.raise(request.after) {
-            log::warn!(
-                "leafid: {} stood at {stood}, and ids below {} were given before: it was raised, as after a restore",
-                self.path.display(),
-                request.after
-            );
-            self.store.write(&counter)?;
-        }
-        let segment = counter.take(request.step, self.path.display())?;
-        self.store.write(&counter)?;
-        Ok(Fetched { segment, step: Some(counter.step) })
-    }
-
     /// Raises the counter to `start` if it is lower, sets the step if one is given, and returns the new content.
     pub(crate) fn change(mut self, start: i64, step: Option<i64>) -> Result<Counter> {
         let mut counter = self.known()?;

@@ -7,18 +7,16 @@ use super::counter::{FileTag, LockedCounter};
 use crate::os::disk::root;
 use crate::os::env::{Env, FileAccess, FileId, Sharing};
 use crate::storage::shared_file::{self, SharedFile, Stored};
-use crate::storage::state_file::{check_root, denied};
+use crate::storage::state_file::denied;
 use leafid_core::format::counter::{Counter, Marker};
-use leafid_core::format::file_names::file_name;
 use leafid_core::format::shared::{Found, corrupt};
 use leafid_core::options::deployment;
+use leafid_core::supply::counter_update::{self, MARKER, counter_file_name};
 use leafid_core::{Code, Error, Result, Utc};
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file that identifies a directory of counters.
-pub(crate) const MARKER: &str = "leafid-file.marker";
 const PREFIX: &str = "tag-";
 const SUFFIX: &str = ".counter";
 
@@ -94,12 +92,24 @@ impl CounterDirectory {
         }
     }
 
-    /// Errors: `unknown_tag` if the marker is gone, `state_mismatch` if another directory has replaced this one.
-    pub(crate) fn check(&self, env: &Env) -> Result<()> {
-        check_root(self.root, &self.path)?;
-        let marker = shared_file::peek::<Marker>(env, &self.path.join(MARKER))?;
-        let marker = marker.ok_or_else(|| unmarked(&self.path))?.content;
-        self.check_same(&marker)
+    /// As the supply knows it.
+    pub(crate) fn known(&self) -> counter_update::CounterDirectory {
+        counter_update::CounterDirectory {
+            path: self.path.display().to_string(),
+            name: self.name(),
+            id: self.id.clone(),
+            created: self.created.clone(),
+        }
+    }
+
+    /// Whether this process changed its root since: the path leads elsewhere.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.root != root()
+    }
+
+    /// Who may open new counters.
+    pub(crate) fn access(&self) -> FileAccess {
+        self.access
     }
 
     fn check_same(&self, marker: &Marker) -> Result<()> {
@@ -118,20 +128,6 @@ impl CounterDirectory {
         Err(Error::new(Code::StateMismatch, message))
     }
 
-    /// Opens and locks the counter of a tag; `None` if there is none.
-    pub(crate) fn counter(&self, env: &Env, tag: &str) -> Result<Option<LockedCounter>> {
-        let path = self.path_of(tag);
-        let Some(store) = SharedFile::<Counter>::open_existing(env, path.clone())? else { return Ok(None) };
-        store.found().content.check_whose(&self.id, tag, path.display())?;
-        Ok(Some(LockedCounter { store, path }))
-    }
-
-    /// Creates, opens and locks the counter of a tag. Errors: `state_corrupt` if a counter that was created before is
-    /// missing.
-    pub(crate) fn make(&self, env: &Env, tag: &str, how: &FileTag) -> Result<LockedCounter> {
-        self.make_if(env, tag, how, |was, there| was <= there)
-    }
-
     /// Creates the counter of a tag by hand, also if another counter is missing. An existing one is raised to
     /// `how.start` if it is lower, and gets `step` if one is given. Returns the new content.
     ///
@@ -145,44 +141,21 @@ impl CounterDirectory {
         how: &FileTag,
         step: Option<i64>,
     ) -> Result<Counter> {
-        self.make_if(env, tag, how, |_, _| true)?.change(how.start, step)
-    }
-
-    fn make_if(
-        &self,
-        env: &Env,
-        tag: &str,
-        how: &FileTag,
-        allowed: impl Fn(usize, usize) -> bool,
-    ) -> Result<LockedCounter> {
         let file = self.path.join(MARKER);
         // Its lock is held until the number of counters includes the new one.
         let mut marker =
             SharedFile::<Marker>::open_existing(env, file)?.ok_or_else(|| unmarked(&self.path))?;
         self.check_same(&marker.found().content)?;
-        let path = self.path_of(tag);
-        let (was, there) = (marker.found().content.counters, names(env, &self.path)?.count());
-        let is_there = env.disk.peek(&path).map_err(|error| failed("read", &path, &error))?.is_some();
-        if !is_there && !allowed(was, there) {
-            let what = format!(
-                "missing, or another counter of its directory is, which has {there} of the {was} that were made there: \
-                 {tag:?} may be one that was lost"
-            );
-            return Err(corrupt::<Counter>(path.display(), what));
-        }
-        let store = SharedFile::open(
-            env,
-            path.clone(),
-            &Counter::new(self.id.clone(), tag, how.start, how.step),
-            self.access,
-        )?;
+        let (was, path) = (marker.found().content.counters, self.path.join(counter_file_name(tag)));
+        let new = Counter::new(self.id.clone(), tag, how.start, how.step);
+        let store = SharedFile::open(env, path.clone(), &new, self.access)?;
         store.found().content.check_whose(&self.id, tag, path.display())?;
         let counters = names(env, &self.path)?.count();
         if counters != was {
             let counted = Marker { counters, ..marker.found().content.clone() };
             marker.write(&counted)?;
         }
-        Ok(LockedCounter { store, path })
+        LockedCounter { store, path }.change(how.start, step)
     }
 
     /// The name of the directory for the marks: its path, not the id in its marker. So a directory that was lost and
@@ -200,12 +173,6 @@ impl CounterDirectory {
     /// The time of its creation.
     pub(crate) fn created(&self) -> &str {
         &self.created
-    }
-
-    /// The tags whose counters are readable, sorted.
-    pub(crate) fn tags(&self, env: &Env) -> Result<Vec<String>> {
-        let counters = self.counters(env)?.into_iter();
-        Ok(counters.filter_map(|(tag, counter)| counter.is_ok().then_some(tag)).collect())
     }
 
     /// The counters by tag, read without their locks.
@@ -228,10 +195,6 @@ impl CounterDirectory {
             .collect();
         counters.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         Ok(counters)
-    }
-
-    fn path_of(&self, tag: &str) -> PathBuf {
-        self.path.join(format!("{PREFIX}{}{SUFFIX}", file_name(tag)))
     }
 }
 

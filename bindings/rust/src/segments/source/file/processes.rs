@@ -3,7 +3,7 @@
 use super::tests::{ORDER, in_turn, open};
 use super::*;
 use crate::programs::this_program;
-use crate::segments::high_water::HighWaterMarks;
+use crate::segments::high_water::of_source::MarksOfSource;
 use leafid_core::Segment;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -30,7 +30,7 @@ fn child() {
     let directory = Path::new(&directory);
     let source = in_turn(|| open(&directory.join("counters"), true, &[("order", ORDER)]));
     let env = Arc::new(Env::system());
-    let marks = HighWaterMarks::new(
+    let marks = MarksOfSource::new(
         env,
         Some(&directory.join("state")),
         &source.source_name(),
@@ -46,8 +46,7 @@ fn child() {
     let mut kept = None;
     while kept.is_none() || !input.is_finished() {
         let after = marks.after("order").unwrap();
-        let request = FetchRequest { tag: "order".into(), step: 10, after, urgent: false };
-        let fetched = in_turn(|| source.fetch(&request));
+        let fetched = in_turn(|| source.fetch("order", 10, after, false));
         in_turn(|| marks.accept("order", &[fetched.segment], after));
         // Half of each range is used, and half of the last one is stored for the next start.
         let (start, end) = (fetched.segment.start(), fetched.segment.end());

@@ -1,0 +1,93 @@
+//! The marks of one source, for tests that carry out the calls for them one by one.
+
+use super::HighWaterMarks;
+use crate::os::env::{Env, Sharing};
+use leafid_core::call::{CallId, FileAdvice};
+use leafid_core::supply::MarkStore;
+#[cfg(test)]
+use leafid_core::supply::mark_read::MarkList;
+use leafid_core::supply::mark_read::{MarkKey, MarkRead};
+use leafid_core::supply::mark_update::MarkUpdate;
+use leafid_core::{Error, IdOrder, Result, Segment};
+use std::path::Path;
+use std::sync::Arc;
+
+const CALL: CallId = CallId(1);
+const ADVICE: FileAdvice = FileAdvice::StateDir;
+
+/// The marks of the tags of one source.
+pub(crate) struct MarksOfSource {
+    marks: HighWaterMarks,
+    source: Arc<str>,
+}
+
+/// Segments that were not given before, and why another one was skipped.
+#[derive(Debug)]
+pub(crate) struct Accepted {
+    pub(crate) segments: Vec<Segment>,
+    #[cfg_attr(not(test), allow(dead_code, reason = "the tests look at it"))]
+    pub(crate) refused: Option<Error>,
+}
+
+impl MarksOfSource {
+    pub(crate) fn new(
+        env: Arc<Env>,
+        directory: Option<&Path>,
+        source: &str,
+        order: IdOrder,
+        sharing: impl Into<Sharing>,
+    ) -> Result<MarksOfSource> {
+        Ok(MarksOfSource {
+            marks: HighWaterMarks::new(env, directory, order, sharing)?,
+            source: source.into(),
+        })
+    }
+
+    fn key(&self, tag: &str) -> MarkKey {
+        MarkKey { source: Arc::clone(&self.source), tag: tag.into() }
+    }
+
+    fn advice(&self) -> Option<FileAdvice> {
+        (self.marks.store() == MarkStore::Files).then_some(ADVICE)
+    }
+
+    /// The mark of a tag.
+    pub(crate) fn after(&self, tag: &str) -> Result<i64> {
+        let read = MarkRead::new(CALL, self.key(tag), self.advice());
+        self.marks.read(read).into_result()
+    }
+
+    /// Stores what came for `after`.
+    pub(crate) fn accept(&self, tag: &str, segments: &[Segment], after: i64) -> Result<Accepted> {
+        let (key, order) = (self.key(tag), self.marks.order);
+        let update = MarkUpdate::accept(CALL, key, self.advice(), order, after, segments.into());
+        let (segments, refused) = self.marks.update(update).into_segments()?;
+        Ok(Accepted { segments, refused })
+    }
+}
+
+#[cfg(test)]
+impl MarksOfSource {
+    pub(crate) fn on_machine(self, machine: &str) -> MarksOfSource {
+        MarksOfSource { marks: self.marks.on_machine(machine), ..self }
+    }
+
+    /// Stores unused ids, where they can be.
+    pub(crate) fn keep_unused(&self, tag: &str, rest: &[Segment]) -> Result<()> {
+        let Some(start) = self.marks.machine_start() else { return Ok(()) };
+        let update = MarkUpdate::keep_unused(CALL, self.key(tag), ADVICE, start, rest.into());
+        self.marks.update(update).into_segments().map(drop)
+    }
+
+    /// Takes the stored unused ids of a tag.
+    pub(crate) fn take_unused(&self, tag: &str) -> Result<Vec<Segment>> {
+        let Some(start) = self.marks.machine_start() else { return Ok(Vec::new()) };
+        let update = MarkUpdate::take_unused(CALL, self.key(tag), ADVICE, start);
+        Ok(self.marks.update(update).into_segments()?.0)
+    }
+
+    /// The tags that were fetched lately.
+    pub(crate) fn recent(&self) -> Result<Vec<String>> {
+        self.marks.list(MarkList::new(CALL, Arc::clone(&self.source), ADVICE)).into_result()
+    }
+}
