@@ -228,7 +228,7 @@ impl Drop for PendingTake {
             driver.cancel(ticket);
         }
         if !self.runs.is_empty() {
-            self.tag.put_back_runs(&self.runs);
+            self.tag.put_back_runs(&self.runs, self.generation);
         }
     }
 }

@@ -65,7 +65,7 @@ impl Tag {
                         // Some were put back meanwhile.
                         Some(Ok(Found::Ids(runs))) => {
                             let (first, rest) = runs.split_first().ok_or_else(closed)?;
-                            self.put_back_runs(rest);
+                            self.put_back_runs(rest, generation);
                             Ok(Some(ReservedRun { run: *first, generation }))
                         }
                         Some(Ok(Found::Waits(_))) => Ok(None),
@@ -106,8 +106,8 @@ impl Tag {
     /// For bindings: puts back the unused ids of a run. In a forked child they belong to the parent.
     #[doc(hidden)]
     pub fn put_back(&self, reserved: ReservedRun) {
-        if reserved.run.count > 0 && reserved.is_ours() {
-            self.put_back_runs(&[reserved.run]);
+        if reserved.run.count > 0 {
+            self.put_back_runs(&[reserved.run], reserved.generation);
         }
     }
 }

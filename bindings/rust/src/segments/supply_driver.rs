@@ -473,3 +473,7 @@ impl SupplyDriver {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

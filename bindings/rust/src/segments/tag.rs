@@ -91,9 +91,12 @@ impl Tag {
         self.shared.is_closed()
     }
 
-    /// Puts back ids of this process that were taken and not issued.
-    pub(super) fn put_back_runs(&self, runs: &[Run]) {
-        if let Ok((driver, of_process)) = self.process() {
+    /// Puts back ids that were taken in the process of this generation and not issued. In a child of it they are the
+    /// parent's.
+    pub(super) fn put_back_runs(&self, runs: &[Run], generation: u64) {
+        if let Some((driver, of_process)) = self.process.get()
+            && driver.generation == generation
+        {
             driver.with(|supply, clocks| supply.put_back(of_process.id, runs, clocks));
         }
     }
