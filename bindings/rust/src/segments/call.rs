@@ -151,6 +151,8 @@ impl PendingTake {
         loop {
             let mut waiter = || {
                 let word = Arc::clone(word.get_or_insert_default());
+                // It was woken for a ticket of the parent, where a fork ended that wait.
+                word.store(0, Release);
                 let wake = move || {
                     word.store(1, Release);
                     futex::wake(&word, 1);
@@ -160,9 +162,10 @@ impl PendingTake {
             if self.step(most, &mut waiter)? {
                 return Ok(());
             }
-            let left = looks_after.saturating_sub(self.began.elapsed()).max(Duration::from_millis(1));
             if let Some(word) = &word {
-                futex::wait(word, 0, left.min(SLICE));
+                // At its end it looks at once; once its time has begun anew, less and less often.
+                let left = looks_after.abs_diff(self.began.elapsed());
+                futex::wait(word, 0, left.clamp(Duration::from_millis(1), SLICE));
             }
             if interrupted() {
                 return Err(interrupt::interrupted());

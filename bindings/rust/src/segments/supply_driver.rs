@@ -97,7 +97,7 @@ impl Driven {
         let mut told = Told::default();
         while let Some(notice) = self.supply.next_notice(clocks) {
             match notice {
-                Notice::Wake(ticket) => told.wakes.extend(self.remove(ticket)),
+                Notice::Wake(ticket) => told.wakes.extend(self.remove(ticket).map(|(wake, _)| wake)),
                 // A thread carries it out, and its end has no effect.
                 Notice::Abandon(_) => {}
                 Notice::Log(level, line) => told.lines.push((level, line)),
@@ -109,10 +109,10 @@ impl Driven {
         told
     }
 
-    fn remove(&mut self, ticket: Ticket) -> Option<Wake> {
+    fn remove(&mut self, ticket: Ticket) -> Option<(Wake, Option<Duration>)> {
         let (wake, looks_at) = self.waiters.remove(&ticket)?;
         looks_at.into_iter().for_each(|at| _ = self.looks.remove(&(at, ticket)));
-        Some(wake)
+        Some((wake, looks_at))
     }
 
     /// How a ticket ended. If it has not, its caller is woken then.
@@ -120,12 +120,12 @@ impl Driven {
         &mut self,
         ticket: Ticket,
         waiter: &mut dyn FnMut() -> Option<Waiter>,
-        now: Duration,
+        looks_at: impl FnOnce(Duration) -> Option<Duration>,
     ) -> Result<Found> {
         match self.supply.collect(ticket) {
             Collected::Waits => {
                 if let Some(Waiter { wake, looks_after }) = waiter() {
-                    let looks_at = looks_after.map(|after| now.saturating_add(after));
+                    let looks_at = looks_after.and_then(looks_at);
                     self.looks.extend(looks_at.map(|at| (at, ticket)));
                     self.waiters.insert(ticket, (wake, looks_at));
                 }
@@ -243,7 +243,7 @@ impl SupplyDriver {
     ) -> Option<Result<Found>> {
         self.drive(|state, clocks| {
             let ticket = state.supply.wait(tag, wish, clocks);
-            state.collect(ticket, waiter, clocks.boot)
+            state.collect(ticket, waiter, |after| Some(clocks.boot.saturating_add(after)))
         })
     }
 
@@ -257,8 +257,10 @@ impl SupplyDriver {
             // Its time may be over. Others are told as well.
             let told = Told { has_call: false, ..state.told(clocks) };
             // The waker of the last look is dropped without the lock.
-            let before = state.remove(ticket);
-            (state.collect(ticket, waiter, clocks.boot), told, before)
+            let (before, looks_at) = state.remove(ticket).unzip();
+            // What it got may have begun its time anew: then a timer looks.
+            let looks_at = looks_at.flatten().filter(|at| *at > clocks.boot);
+            (state.collect(ticket, waiter, |_| looks_at), told, before)
         });
         let (found, told, _) = found?;
         self.act(told);

@@ -1,7 +1,43 @@
 //! Tests of what the driver does beside the machine.
 
 use super::*;
-use crate::segments::SegmentsBuilder;
+use crate::segments::call::PendingTake;
+use crate::segments::{Segments, SegmentsBuilder};
+use std::sync::PoisonError;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// Segments whose source never answers.
+fn unanswered(name: &str) -> Segments {
+    let replies = Mutex::<Vec<_>>::default();
+    let source = SegmentSource::deferred(move |_, reply| {
+        replies.lock().unwrap_or_else(PoisonError::into_inner).push(reply);
+    });
+    SegmentsBuilder::default().persist(false).name(name).source(source).open().unwrap()
+}
+
+fn has_timer(driver: &SupplyDriver) -> bool {
+    driver.state.lock().unwrap().timer.is_some()
+}
+
+#[test]
+fn a_thread_that_waits_looks_by_itself_and_a_future_has_a_timer() {
+    let ids = unanswered("looks");
+    let tag = ids.tag("order").unwrap();
+    let (driver, _) = tag.process().unwrap();
+    let mut looks = 0;
+    let ended = tag.next_unless(Some(HOUR.as_millis() as i64), &mut || {
+        assert!(!has_timer(&driver), "look {looks}");
+        looks += 1;
+        looks == 4
+    });
+    assert_eq!(ended.unwrap_err().code(), Code::WouldBlock);
+    let mut call = PendingTake::new(tag, 1, HOUR);
+    assert!(!call.poll(|| ()).unwrap());
+    assert!(has_timer(&driver));
+    drop(call);
+    assert!(!has_timer(&driver), "nobody waits any more");
+}
 
 #[test]
 fn ids_of_another_process_are_not_put_back() {
