@@ -294,7 +294,14 @@ impl SupplyDriver {
     }
 
     fn drive<R>(self: &Arc<Self>, event: impl FnOnce(&mut Driven, Clocks) -> R) -> Option<R> {
-        let driven = lock_signal_safe(&self.state, self.generation, |state| {
+        let (result, told) = self.tell(event)?;
+        self.act(told);
+        Some(result)
+    }
+
+    /// Tells the machine. The caller acts on what it says, and owes a job for its call.
+    fn tell<R>(self: &Arc<Self>, event: impl FnOnce(&mut Driven, Clocks) -> R) -> Option<(R, Told)> {
+        lock_signal_safe(&self.state, self.generation, |state| {
             let clocks = self.clocks();
             let result = event(state, clocks);
             let mut told = state.told(clocks);
@@ -302,22 +309,18 @@ impl SupplyDriver {
             state.is_queued |= told.has_call;
             told.has_timer = self.set_timer(state, clocks);
             (result, told)
-        });
-        let (result, told) = driven?;
-        self.act(told);
-        Some(result)
+        })
     }
 
     fn act(self: &Arc<Self>, told: Told) {
         for (level, line) in told.lines {
-            match level {
+            caught(|| match level {
                 Level::Info => log::info!("leafid: {line}"),
                 Level::Warn => log::warn!("leafid: {line}"),
-            }
+            });
         }
         for wake in told.wakes {
-            // It may be a waker of the user. Its panic was already reported.
-            let _ = catch_unwind(AssertUnwindSafe(wake));
+            caught(wake);
         }
         if told.has_call {
             fetch_pool::push(self.job());
@@ -340,7 +343,7 @@ impl SupplyDriver {
             let driver = Arc::downgrade(self);
             let timer = move || {
                 if let Some(driver) = driver.upgrade() {
-                    driver.drive(|state, _| state.timer = None);
+                    driver.drive(|state, _| state.timer.take_if(|(of, _)| *of == at));
                 }
             };
             let after = at.saturating_sub(clocks.boot) + Duration::from_micros(100);
@@ -367,9 +370,12 @@ impl SupplyDriver {
     /// Carries out the next call. `ready` is an error if there is no thread for it. Returns whether this thread takes
     /// another one.
     fn work(self: &Arc<Self>, ready: Result<()>) -> bool {
+        // Without threads this job takes all calls in turn. A job within each would need a stack for all of them.
+        let is_alone = ready.is_err();
         let call = self.drive(|state, clocks| {
-            state.is_queued = false;
-            if self.is_closed() { None } else { state.supply.next_call(clocks) }
+            let call = if self.is_closed() { None } else { state.supply.next_call(clocks) };
+            state.is_queued = is_alone && call.is_some();
+            call
         });
         let Some(Some((id, call))) = call else { return false };
         let end = match ready {
@@ -377,16 +383,12 @@ impl SupplyDriver {
             Err(error) => Some(call.refused(error)),
         };
         let Some(end) = end else { return false };
-        let next = lock_signal_safe(&self.state, self.generation, |state| {
-            let clocks = self.clocks();
+        let told = self.tell(|state, clocks| {
+            state.is_queued &= !is_alone;
             state.supply.done(id, end, clocks);
-            let mut told = state.told(clocks);
-            let has_call = told.has_call && !state.is_queued && !self.is_closed();
-            (told.has_call, state.is_queued) = (false, state.is_queued || has_call);
-            told.has_timer = self.set_timer(state, clocks);
-            (told, has_call)
         });
-        let Some((told, has_call)) = next else { return false };
+        let Some(((), mut told)) = told else { return false };
+        let has_call = std::mem::take(&mut told.has_call);
         self.act(told);
         has_call
     }
@@ -474,6 +476,11 @@ impl SupplyDriver {
             }
         }
     }
+}
+
+/// Runs the user's waker or logger. Its panic was already reported, and what follows is done all the same.
+fn caught(code: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(code));
 }
 
 #[cfg(test)]

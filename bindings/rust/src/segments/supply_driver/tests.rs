@@ -1,6 +1,7 @@
-//! Tests of what the driver does beside the machine.
+//! Tests of what the driver does beside the machine: timers, jobs without threads, and ids of another process.
 
 use super::*;
+use crate::os::simulated;
 use crate::segments::call::PendingTake;
 use crate::segments::{Segments, SegmentsBuilder};
 use std::sync::PoisonError;
@@ -37,6 +38,33 @@ fn a_thread_that_waits_looks_by_itself_and_a_future_has_a_timer() {
     assert!(has_timer(&driver));
     drop(call);
     assert!(!has_timer(&driver), "nobody waits any more");
+}
+
+#[test]
+fn without_threads_one_job_refuses_all_calls() {
+    struct Played;
+    impl Drop for Played {
+        fn drop(&mut self) {
+            drop(simulated::left());
+            simulated::play(0);
+        }
+    }
+    simulated::play(1 << 46);
+    let _played = Played;
+    let ids = unanswered("refuses");
+    let tags = ["a", "b", "c"].map(|name| ids.tag(name).unwrap());
+    tags.iter().for_each(|tag| assert_eq!(tag.try_next().unwrap(), None));
+    assert_eq!(simulated::left().len(), 1, "one job for all");
+    let (driver, _) = tags[0].process().unwrap();
+    let mut goes_on = true;
+    for at in 0..tags.len() {
+        assert!(goes_on, "{at}");
+        goes_on = driver.work(Err(Error::new(Code::StateIo, "no thread")));
+        assert!(simulated::left().is_empty(), "a job in a job");
+    }
+    assert!(!goes_on);
+    let failed = tags.map(|tag| tag.stats().unwrap().last_error.unwrap());
+    assert!(failed.iter().all(|error| error.contains("no thread")), "{failed:?}");
 }
 
 #[test]
