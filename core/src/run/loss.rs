@@ -7,6 +7,7 @@
 //! | due | nothing is left of the round before | under way |
 //! | due, under way | it takes too long | waiting; a round that is under way is undone |
 //! | under way | its claim failed | waiting |
+//! | waiting | a caller comes | waiting: one claim is due sooner, and those after it are not, however long it waits |
 
 use crate::run::moment::Moment;
 use crate::{Error, LeaseLoss, LossAction};
@@ -19,6 +20,8 @@ pub(crate) struct Loss {
     next: Option<u64>,
     /// When the round is given up.
     until: Option<Duration>,
+    /// Whether a caller came since the last claim.
+    is_pressed: bool,
 }
 
 /// What follows.
@@ -35,7 +38,12 @@ impl Loss {
     /// `losses`: how many leases were lost before this one without a renewal in between.
     pub(crate) fn new(worker_id: u32, why: Error, losses: u32, m: &Moment<'_>) -> Loss {
         let schedule = LeaseLoss::new(worker_id, why, losses, m.boot, m.settings.timeout);
-        Loss { schedule, next: None, until: None }
+        Loss { schedule, next: None, until: None, is_pressed: false }
+    }
+
+    /// A caller comes. Who comes during a claim waits for that one.
+    pub(crate) fn press(&mut self) {
+        self.is_pressed = !self.schedule.is_claiming();
     }
 
     /// What to do next. `is_waited_for`: a caller waits for a span.
@@ -47,10 +55,11 @@ impl Loss {
         }
         self.next = None;
         let patience = m.round_bound();
-        match self.schedule.poll(m.boot, patience, is_waited_for) {
+        self.is_pressed &= is_waited_for;
+        match self.schedule.poll(m.boot, patience, self.is_pressed) {
             LossAction::Claim(round) => {
                 let until = m.boot.saturating_add(patience);
-                (self.next, self.until) = (Some(round), Some(until));
+                (self.next, self.until, self.is_pressed) = (Some(round), Some(until), false);
                 LossStep::Begin(round, until)
             }
             LossAction::Wait(again) => LossStep::Wait(m.boot.saturating_add(again)),

@@ -147,7 +147,8 @@ impl RunOrder {
             (Need::Open { .. }, Life::Held) => {}
             (Need::Open { .. }, Life::Lost) => self.callers.answer_opens(Answer::Look),
             (Need::Open { .. }, Life::Closing | Life::Closed) => self.callers.answer_opens(closed()),
-            (Need::Span, Life::Claiming | Life::Held | Life::Lost) => {}
+            (Need::Span, Life::Claiming | Life::Held) => {}
+            (Need::Span, Life::Lost) => self.loss.iter_mut().for_each(Loss::press),
             (Need::Span, Life::Failed(error)) => self.callers.answer_spans(Answer::Failed(error.clone())),
             (Need::Span, Life::Idle | Life::Closing | Life::Closed) => self.callers.answer_spans(closed()),
             (Need::Close { .. }, Life::Closing) => {}

@@ -1,7 +1,9 @@
 //! Leases of a user's source: renewed, lost, claimed again, and released with the last token.
 
 use super::host::{CLOSE, Host, OPEN, settings};
-use leafid_core::run::{Answer, Claimed, Need, RunCall, RunCallEnd, RunState, SourceFailure, Workers};
+use leafid_core::run::{
+    Answer, Claimed, Need, RunCall, RunCallEnd, RunSettings, RunState, SourceFailure, Workers,
+};
 use leafid_core::{Action, Code, Error, Layout};
 use std::time::Duration;
 
@@ -312,4 +314,33 @@ fn ids_stay_reserved_after_the_close() {
     assert!(before > host.now_ms());
     host.asked(CLOSE);
     assert_eq!(host.run.stats(host.now_ms()).reserved_until_ms, before);
+}
+
+/// Those who wait would hammer a source that is down.
+#[test]
+fn a_caller_who_waits_after_a_loss_has_one_claim_made_sooner_and_no_others() {
+    let patient = settings(Workers::Callback { leases: true });
+    let mut host = Host::new(RunSettings { timeout: Duration::from_secs(60), ..patient });
+    host.source.worker_ids = vec![4];
+    assert_eq!(host.asked(OPEN), Answer::Look);
+    host.id();
+    (host.source.has_lost, host.source.is_down) = (true, true);
+    let claimed = |host: &mut Host| {
+        let (id, call) = host.drive_until("Claim");
+        let end = host.carry_out(call);
+        host.done(id, end);
+        host.clocks.boot.as_millis()
+    };
+    let mut last = claimed(&mut host);
+    let first_caller = host.want(Need::Span);
+    let mut pauses = [0; 5];
+    for pause in &mut pauses {
+        let next = claimed(&mut host);
+        (*pause, last) = (next - last, next);
+    }
+    assert_eq!(pauses, [200, 400, 800, 1_600, 3_200]);
+    host.drive_for(1_000);
+    host.want(Need::Span);
+    assert_eq!(claimed(&mut host) - last, 1_000, "another caller comes");
+    assert!(matches!(host.run.answer(first_caller), Answer::Pending(_)));
 }
