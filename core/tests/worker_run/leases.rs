@@ -1,6 +1,7 @@
 //! Leases of a user's source: renewed, lost, claimed again, and released with the last token.
 
 use super::host::{CLOSE, Host, OPEN, settings};
+use leafid_core::call::IoFailure;
 use leafid_core::run::{
     Answer, Claimed, Need, RunCall, RunCallEnd, RunSettings, RunState, SourceFailure, Workers,
 };
@@ -343,4 +344,25 @@ fn a_caller_who_waits_after_a_loss_has_one_claim_made_sooner_and_no_others() {
     host.want(Need::Span);
     assert_eq!(claimed(&mut host) - last, 1_000, "another caller comes");
     assert!(matches!(host.run.answer(first_caller), Answer::Pending(_)));
+}
+
+#[test]
+fn only_a_source_that_says_so_has_lost_a_lease() {
+    let coded = |code| SourceFailure::Coded(Error::new(code, "as asked"));
+    for (failure, is_lost) in [
+        (coded(Code::WorkerLost), true),
+        (coded(Code::StateIo), false),
+        (SourceFailure::Text("worker_lost: lost".into()), false),
+        (SourceFailure::Panicked, false),
+        (SourceFailure::NotBegun(IoFailure::other("no thread")), false),
+    ] {
+        let mut host = opened(&[4]);
+        host.source.is_down = true;
+        host.id();
+        host.pass(5_000);
+        let (id, call) = host.drive_to("Renew");
+        let RunCall::Renew(call) = call else { unreachable!("it is one") };
+        host.done(id, call.end(Err(failure.clone())));
+        assert_eq!(host.run.state(), RunState::Held { worker_id: 4, lost: is_lost }, "{failure:?}");
+    }
 }
