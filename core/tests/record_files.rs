@@ -324,12 +324,14 @@ fn a_record_that_no_rules_write_is_refused() {
     let mut stored = Disk::new().newest();
     stored.record.skipped = vec![Span { from: 9, until: 10 }, Span { from: 1, until: 2 }];
     let slots = SlotPair { newest: stored, spare: 0, damaged: false };
-    let error = open().read_slots(slots, PATH).into_result().unwrap_err();
+    let error = open().read_slots(slots.clone(), PATH).into_result().unwrap_err();
     assert_eq!(error.code(), Code::StateCorrupt);
     assert!(
         error.message().starts_with("/state/worker-7.state: the record of worker id 7 is not as"),
         "{error}"
     );
+    let opened = open().of_any_values().read_slots(slots, PATH).into_result();
+    assert!(opened.unwrap().is_some(), "to be reset");
 }
 
 #[test]

@@ -8,14 +8,17 @@ pub use crate::segments::fuzzing::{accept, ask, segments_options, stored_of_segm
 
 use crate::http::ServerUrl;
 use crate::os::env;
-use crate::worker::lease_cache;
+use crate::storage::shared_file;
+use crate::worker::lease_cache::LeaseFiles;
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::worker_ids::WorkerIds;
 use crate::{SnowflakeBuilder, Worker};
 use leafid_core::ClockFilter;
+use leafid_core::format::cached_lease::LeaseFile;
 use leafid_core::format::state::{self, SlotPair};
 use leafid_core::format::two_slots::SLOT_BYTES;
 use leafid_core::options::of_hostname;
+use leafid_core::run::cache_read::{CacheRead, CacheSeeker};
 use leafid_core::{Layout, Lease, Record, Result};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -50,7 +53,7 @@ pub fn state(bytes: &[u8]) -> Result<State> {
 
 /// Reads the file of a cached lease and writes its content. Returns whether a slot was damaged.
 pub fn stored_lease(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
-    lease_cache::rewrite(bytes)
+    shared_file::rewrite::<LeaseFile>(bytes)
 }
 
 /// The lease with which a start continues.
@@ -60,13 +63,11 @@ pub fn find_cached(
     worker_id: u32,
     owner: u128,
 ) -> Result<Option<(Lease, Duration)>> {
-    lease_cache::find_cached(
-        env::of_process(),
-        &SnowflakeSettings::parse(&builder.options)?,
-        servers,
-        worker_id,
-        owner,
-    )
+    let (env, settings) = (env::of_process(), SnowflakeSettings::parse(&builder.options)?);
+    let name = settings.key.space.name.clone();
+    let seeker = CacheSeeker { name, servers: servers.to_vec(), boot: env.clock.boot_id() };
+    let files = LeaseFiles { env, directory: &settings.directory };
+    files.find(CacheRead::new(seeker, worker_id, owner)).into_result()
 }
 
 /// This start of the machine, and the boot time.

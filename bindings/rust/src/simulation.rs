@@ -32,7 +32,6 @@ mod lease_loss;
 mod never_ahead;
 mod no_record;
 mod ranges;
-mod span_writer;
 mod world;
 use world::{Open, Process, START_MS, World};
 
@@ -138,7 +137,7 @@ fn no_id_lies_outside_what_the_disk_holds_whatever_the_clock_does() {
                 }
             }
             if draw(2) == 0 {
-                open.generator.shut(Duration::from_secs(1)).unwrap();
+                open.generator.driver.close().unwrap();
             }
         }
         assert!(last > 0);
@@ -198,7 +197,7 @@ fn runs_in_the_future_are_skipped_by_a_reset_and_never_issued_again() {
         let open = process.open(builder()).unwrap();
         issue(&open, 2_000);
         if life != 1 {
-            open.generator.shut(Duration::from_secs(1)).unwrap();
+            open.generator.driver.close().unwrap();
         }
         world.pass(100_000);
     }
@@ -242,7 +241,7 @@ fn a_range_leaves_an_id_whose_time_is_skipped_to_the_last() {
     world.skip(-1_000, 3_600_000);
     let process = world.process();
     let open = process.open_worker(7..=8, builder()).unwrap();
-    assert_eq!(open.generator.worker_id, 8);
+    assert_eq!(open.generator.worker_id(), 8);
     assert!((0..1_000).contains(&(open.next_ms() - START_MS)), "ids come at once");
 }
 
@@ -282,7 +281,7 @@ fn a_record_that_another_program_wrote_is_refused_and_left_as_it_is() {
             assert!(error.message().contains(said), "{error} does not say {said}");
         }
         let open = world.process().open_worker(7..=8, builder()).unwrap();
-        assert_eq!(open.generator.worker_id, 8, "a range goes on to the next");
+        assert_eq!(open.generator.worker_id(), 8, "a range goes on to the next");
         assert_eq!(lock(&world.0.files).get(&path).cloned(), before);
     }
     world.record(Record { run: years, ..good });

@@ -52,8 +52,6 @@ const SPREAD: &[(&str, &str, &str)] = &[
     ("Snowflake", "snowflake/builder", "builder() stands with what it returns"),
     ("Snowflake", "snowflake/next_run", "next_run() stands with what it returns"),
     ("Snowflake", "snowflake/thread_local", "local() and iter() stand with what they return"),
-    ("Generator", "snowflake/lease_calls", "calls of the lease source and its cache"),
-    ("Generator", "snowflake/recovery", "the next generator after a lost lease"),
     ("Segments", "segments/builder", "builder() stands with what it returns"),
     ("Tag", "segments/reserved_run", "take_run() stands with what it returns"),
     ("Tag", "segments/tag_calls", "calls for ids, by PendingTake, which knows the handle"),

@@ -90,6 +90,40 @@ fn a_claim_that_answers_too_late_is_given_back() {
     until("the release", || table.releases.lock().unwrap().len() == 1);
 }
 
+/// The child has a copy of all that its parent holds, and of the thread that claims.
+#[cfg(unix)]
+#[test]
+fn a_child_that_a_late_claim_forks_gives_nothing_of_its_parent_s_back() {
+    use std::{fs::File, io::Write, path::PathBuf};
+    struct Forks(Shared, Arc<AtomicBool>, PathBuf);
+    impl WorkerLeases for Forks {
+        fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
+            until("the opening gives up", || self.1.load(SeqCst));
+            let child = common::forks::plain_fork();
+            if child > 0 {
+                // SAFETY: waits for the child made above, which ends with this call.
+                unsafe { libc::waitpid(child, &mut 0, 0) };
+            }
+            self.0.claim(request)
+        }
+        fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
+            self.0.renew(lease, until_ms)
+        }
+        fn release(&self, lease: &Lease, until_ms: i64) -> Answer<()> {
+            let mut file = File::options().create(true).append(true).open(&self.2)?;
+            writeln!(file, "{}", std::process::id())?;
+            self.0.release(lease, until_ms)
+        }
+    }
+    let (place, table) = (Place::new(), Table::new(10_000));
+    let (gave_up, said) = (Arc::new(AtomicBool::new(false)), place.dir.path().join("said"));
+    let source = WorkerSource::leases(Forks(Shared(table.clone()), gave_up.clone(), said.clone()));
+    place.builder().timeout_ms(100).worker(source).open().unwrap_err();
+    gave_up.store(true, SeqCst);
+    until("the release", || table.releases.lock().unwrap().len() == 1);
+    assert_eq!(std::fs::read_to_string(said).unwrap(), format!("{}\n", std::process::id()));
+}
+
 /// Gives spans by a clock of its own.
 struct Clocked {
     inner: Shared,

@@ -4,10 +4,10 @@
 
 mod common;
 
-use common::Place;
+use common::{HANG, Place, until};
 use leafid::{Answer, ClaimRequest, Code, WorkerSource};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 #[test]
@@ -71,4 +71,28 @@ fn a_source_is_asked_once_for_a_process() {
     let second = place.builder().worker(source).open().unwrap();
     assert_eq!((first.worker_id().unwrap(), second.worker_id().unwrap()), (0, 0));
     assert_eq!(asked.load(SeqCst), 1);
+}
+
+/// 16 calls that hang are the most.
+#[test]
+fn a_call_hangs_only_once_its_time_is_over() {
+    let (begun, ends) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let open = |timeout: Duration, waits: bool| {
+        let (place, begun, ends) = (Place::new(), begun.clone(), ends.clone());
+        let source = WorkerSource::callback(move |_| {
+            begun.fetch_add(1, SeqCst);
+            until("the end", || !waits || ends.load(SeqCst));
+            Ok(Some(0))
+        });
+        place.builder().timeout_ms(timeout.as_millis() as i64).worker(source).open().map(drop)
+    };
+    std::thread::scope(|scope| {
+        let opening: Vec<_> = (0..16).map(|_| scope.spawn(|| open(HANG, true))).collect();
+        until("the first calls", || begun.load(SeqCst) == 16);
+        std::thread::sleep(Duration::from_millis(1_200));
+        let last = open(HANG, false);
+        ends.store(true, SeqCst);
+        last.unwrap();
+        opening.into_iter().for_each(|opened| opened.join().unwrap().unwrap());
+    });
 }

@@ -78,6 +78,11 @@ impl IoFailure {
             FileAction::Write => "write",
             FileAction::SyncName => "make durable the name of",
         };
+        self.of_doing(doing, path, advice)
+    }
+
+    /// As [`IoFailure::of_file`], for what only one host does with a file, such as "find the file system of".
+    pub fn of_doing(&self, doing: &str, path: impl Display, advice: FileAdvice) -> Error {
         let to_do = match (self.kind, advice) {
             (IoKind::Denied, FileAdvice::StateDir) => {
                 return self.denied(doing, path, &format!("or set {STATE_DIR} to one that it can write"));

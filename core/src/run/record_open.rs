@@ -7,7 +7,7 @@
 //! | of another worker id or id space | `state_corrupt` | it is read |
 //! | of another layout | `state_mismatch` | `state_mismatch` |
 //! | damaged in both slots, or no record | `state_corrupt` | `state_corrupt` |
-//! | with spans that no rules write | `state_corrupt` | it is read |
+//! | with spans that no rules write | `state_corrupt`, unless it is to be reset | it is read |
 //! | damaged in one slot | the other one; then [`RecordFound::into_file`] goes above what was lost | the other one |
 
 use crate::call::{FileAction, FileAdvice, IoFailure};
@@ -29,6 +29,8 @@ pub struct RecordOpen {
     worker_id: u32,
     layout: Layout,
     advice: FileAdvice,
+    /// Whether it may hold spans that no rules write.
+    any_values: bool,
 }
 
 /// How an opening ended. Only a [`RecordOpen`] makes one.
@@ -53,7 +55,12 @@ impl RecordOpened {
 impl RecordOpen {
     /// The record of this worker id in the id space `name`.
     pub fn new(name: &str, worker_id: u32, layout: Layout, advice: FileAdvice) -> RecordOpen {
-        RecordOpen { name: name.into(), worker_id, layout, advice }
+        RecordOpen { name: name.into(), worker_id, layout, advice, any_values: false }
+    }
+
+    /// Also if it holds spans that no rules write: to be reset.
+    pub fn of_any_values(self) -> RecordOpen {
+        RecordOpen { any_values: true, ..self }
     }
 
     /// The worker id.
@@ -109,7 +116,9 @@ impl RecordOpen {
             return Err(Error::new(Code::StateCorrupt, message));
         }
         check_layout(&newest.record, &self.layout, &path)?;
-        newest.record.check().map_err(|error| error.context(&path))?;
+        if !self.any_values {
+            newest.record.check().map_err(|error| error.context(&path))?;
+        }
         Ok(RecordFound { newest, spare, damaged, path: format!("{path}").into(), advice: self.advice })
     }
 }

@@ -237,7 +237,7 @@ impl Row {
 }
 
 impl Open {
-    /// As `worker/claim.rs`, without a record. `floor` is above all that this process issued before.
+    /// As `run/id_claim.rs`, without a record. `floor` is above all that this process issued before.
     fn begin(told: Told, claim: Claim, floor: u64, now_ms: i64, boot_time: Duration) -> Result<Open, Error> {
         let (lease, ends_ms) = told.lease().ok_or_else(|| failed("no id is free"))?;
         let (layout, rules) = (layout(), rules());
@@ -271,7 +271,7 @@ impl Open {
         })
     }
 
-    /// As `snowflake/generator.rs` renews, for a caller that waits for a span. Its record is written at once. Returns the
+    /// As `run/seat.rs` renews, for a caller that waits for a span. Its record is written at once. Returns the
     /// call to make, and whether a span was granted.
     fn renew(&mut self, call: u32, now_ms: i64, boot_time: Duration) -> (Option<Ask>, bool) {
         if self.loss.is_some() {
@@ -305,7 +305,7 @@ impl Open {
         self.loss.get_or_insert_with(|| LeaseLoss::new(0, why, 0, boot_time, PATIENCE));
     }
 
-    /// As `snowflake/recovery.rs` begins.
+    /// As `run/order.rs` begins a round.
     fn claim_again(&mut self, call: u32, now_ms: i64, boot_time: Duration) -> Option<Ask> {
         match self.loss.as_mut()?.poll(boot_time, PATIENCE, true) {
             LossAction::Claim(round) => {
@@ -507,7 +507,7 @@ impl State {
         Some(())
     }
 
-    /// As `snowflake/recovery.rs` ends. A lease that comes after its round was given up ends by itself.
+    /// As `run/order.rs` ends a round. A lease that comes after its round was given up ends by itself.
     fn claimed_again(&mut self, who: usize, claim: Claim, told: Told) {
         let (now_ms, boot_time) = (self.now_ms(who), self.boot_time());
         let Process::Open(open) = &mut self.processes[who] else { return };

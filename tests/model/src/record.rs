@@ -162,7 +162,7 @@ impl State {
         self.clocks.sort_unstable();
     }
 
-    /// As `storage/state_file.rs` reads it.
+    /// As `run/record_open.rs` reads it.
     fn found(&self, machine: usize) -> Record {
         match &self.unsynced {
             Some(unsynced) => unsynced.clone(),
@@ -180,7 +180,7 @@ impl State {
         Some(())
     }
 
-    /// As `worker/claim.rs` makes the first span durable.
+    /// As `run/id_claim.rs` makes the first span durable.
     fn claim(&mut self, machine: usize) -> Option<()> {
         self.claim_from(self.found(machine), machine)
     }
@@ -209,7 +209,7 @@ impl State {
         Some(())
     }
 
-    /// As `snowflake/span_writer.rs`.
+    /// As `run/seat.rs`.
     fn extend(&mut self) -> Option<()> {
         let (boot_time, rules) = (self.boot_time(), self.setting.rules);
         let now_ms = self.now_ms(self.holder.as_ref()?.machine);

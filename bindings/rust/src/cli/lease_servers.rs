@@ -2,10 +2,9 @@
 
 use super::report::{Report, Status};
 use crate::os::env::Env;
-use crate::worker::acquire::{check_server_clocks, guarded_claim, request};
 use crate::worker::settings::SnowflakeSettings;
-use crate::worker::worker_ids::WorkerIds;
-use leafid_core::{Error, Result};
+use leafid_core::http::{Exchange, HttpResult};
+use leafid_core::{Error, Lease, PEERS_THRESHOLD_MS, Result, SPAN_WISH_MS, peers_agree};
 use std::io;
 
 /// Claims a worker id and releases it at once. Does nothing if the ids do not come from lease servers.
@@ -14,25 +13,33 @@ pub(super) fn check_lease_servers(
     env: &Env,
     settings: &SnowflakeSettings,
 ) -> io::Result<()> {
-    let WorkerIds::FromSource(source) = &settings.key.workers else { return Ok(()) };
-    let claimed = request(env, &settings.key.space.name, None).and_then(|request| {
-        let grant = guarded_claim(source, &request, env.clock.boot_time())?;
-        let fits = (|| -> Result<i64> {
-            check_server_clocks(env, &grant)?;
-            if let Some((_, lease)) = &grant.lease {
-                lease.span(&settings.key.space.layout, &settings.key.space.rules, env.clock.filtered_ms())?;
-            }
-            Ok(grant.worker_id)
-        })();
-        grant.release_unused();
+    let Some(servers) = settings.key.workers.source().and_then(|source| source.as_servers()) else {
+        return Ok(());
+    };
+    let (now_ms, boot) = (env.clock.filtered_ms(), env.clock.boot_time());
+    let times = (now_ms, now_ms + SPAN_WISH_MS);
+    let result = servers.ask(env, |to, name| Exchange::claim(to, name, None, times, 0, boot));
+    let HttpResult::Claimed(claimed) = result else { return Ok(()) };
+    let checked = claimed.lease.and_then(|lease| {
+        let fits = fits(&lease, env, settings);
+        let boot = env.clock.boot_time();
+        servers.ask(env, |to, name| Exchange::release(to, name, &lease, lease.from_ms, 0, boot));
         fits
     });
-    match claimed {
+    match checked {
         Ok(id) => {
             report.line(Status::Ok, "lease servers", format!("leased worker id {id}, and took it back"))
         }
         Err(error) => report.line(Status::Failed, "lease servers", described(&error)),
     }
+}
+
+/// The worker id of a lease that a generator could use.
+fn fits(lease: &Lease, env: &Env, settings: &SnowflakeSettings) -> Result<i64> {
+    let now_ms = env.clock.filtered_ms();
+    peers_agree(now_ms, &lease.peer_times_ms, PEERS_THRESHOLD_MS)?;
+    lease.span(&settings.key.space.layout, &settings.key.space.rules, now_ms)?;
+    Ok(lease.worker_id)
 }
 
 fn described(error: &Error) -> String {

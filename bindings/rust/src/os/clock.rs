@@ -2,6 +2,8 @@
 
 use crate::ClockSource;
 use crate::os::log_queue::{self, Level};
+use crate::os::{PerProcess, process};
+use leafid_core::call::Clocks;
 use leafid_core::{ClockFilter, ClockSteps, LeapEvent};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -39,7 +41,7 @@ pub(crate) enum Clock {
 }
 
 /// The filter of the system's clock. A forked child continues with its parent's.
-static SYSTEM: ClockFilter = ClockFilter::new();
+static SYSTEM: PerProcess<Arc<ClockFilter>> = PerProcess::new();
 
 /// The steps of the system's clock that were seen since the start of this process or of its parent.
 pub(crate) static STEPS: ClockSteps = ClockSteps::new();
@@ -105,16 +107,19 @@ impl Clock {
         self.filter().leap().map(|(leap_ns, since_ns)| (leap_ns / 1_000_000, since_ns / 1_000_000))
     }
 
-    /// Records that a generator was opened with the filtered time.
-    pub(crate) fn mark_used(&self) {
-        self.filter().mark_used();
-    }
-
-    fn filter(&self) -> &ClockFilter {
+    /// The filter of this process, and of those that were forked from it.
+    pub(crate) fn filter(&self) -> &Arc<ClockFilter> {
         match self {
-            Clock::System | Clock::Coarse => &SYSTEM,
+            Clock::System | Clock::Coarse => system_filter(),
             Clock::Other(_, filter) => filter,
         }
+    }
+
+    /// Both clocks, without the filter.
+    pub(crate) fn clocks(&self) -> Clocks {
+        let (now_ns, counted_ns) = self.both();
+        let boot = Duration::from_nanos(counted_ns.unsigned_abs());
+        Clocks { wall_ms: now_ns.div_euclid(1_000_000), boot }
     }
 
     /// Reads both clocks within a second: the thread may lose the processor between two reads.
@@ -150,6 +155,16 @@ impl Clock {
             Clock::System | Clock::Coarse => std::thread::sleep(time),
             Clock::Other(clock, _) => clock.sleep(time),
         }
+    }
+}
+
+fn system_filter() -> &'static Arc<ClockFilter> {
+    loop {
+        if let Some(filter) = SYSTEM.load_any() {
+            return filter;
+        }
+        // If another thread was first, this one is dropped.
+        let _ = SYSTEM.install(Arc::default(), process::generation());
     }
 }
 
@@ -246,7 +261,7 @@ mod tests {
         assert_eq!(clock.leap_ms(), Some((99_999, 10_000)));
         let used = Scripted::clock(&[(1_000_000, 10_000)]);
         assert_eq!(used.filtered_ms(), 1_000_000);
-        used.mark_used();
+        used.filter().mark_used();
         used.observe(900_000, 9_999, None);
         assert_eq!((used.filtered_ms(), used.leap_ms()), (1_000_000, None));
     }

@@ -93,7 +93,6 @@ impl<T: Send + Sync> PerProcess<T> {
     }
 }
 
-#[cfg(unix)]
 impl<T: Send + Sync + 'static> PerProcess<T> {
     /// The value of whichever process installed it, for a static that is never dropped.
     pub(crate) fn load_any(&'static self) -> Option<&'static T> {

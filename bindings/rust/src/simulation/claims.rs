@@ -1,26 +1,7 @@
-//! Tests of claims: how long they may take, and where they start.
+//! Tests of claims: how long they wait, and where they start.
 
 use super::*;
-use crate::worker::claim;
 use leafid_core::Layout;
-
-#[test]
-fn its_bound_has_time_for_all_that_it_may_wait_for() {
-    let world = World::new();
-    for (timeout_ms, rule, ids, call_ms, bound_ms) in [
-        (300, OnClockBackwards::Continue, 7..=7, 1_000, 300 + 50),
-        (300, OnClockBackwards::Wait, 7..=7, 1_000, 300 + 50 + 3_001),
-        (4_000, OnClockBackwards::Continue, 7..=8, 4_000, 4_000 + 4_000),
-    ] {
-        let process = world.process();
-        let open = builder().timeout_ms(timeout_ms).on_clock_backwards(rule);
-        let Open { settings, .. } = process.open_worker(ids, open).unwrap();
-        assert_eq!(settings.call_bound(), Duration::from_millis(call_ms));
-        let bound = claim::bound(&settings, &settings.key.space.rules, false);
-        assert_eq!(bound, Duration::from_millis(bound_ms));
-        world.pass(10_000);
-    }
-}
 
 #[test]
 fn a_start_that_waits_for_the_clock_waits_no_longer_than_its_thread_may() {
@@ -28,7 +9,7 @@ fn a_start_that_waits_for_the_clock_waits_no_longer_than_its_thread_may() {
         let world = World::new();
         let waiting = || builder().on_clock_backwards(OnClockBackwards::Wait);
         let crashed = world.process().open(waiting()).unwrap();
-        let end_ms = Layout::LEAF.tick_start_ms(crashed.generator.renewal_log().until);
+        let end_ms = crashed.generator.driver.stats().unwrap().reserved_until_ms;
         world.pass(end_ms - START_MS - left_ms);
         let opened = world.process().open(waiting().max_wait_ms(most_ms));
         assert_eq!(opened.err().map(|error| error.code()), code);
@@ -44,7 +25,7 @@ fn a_range_takes_the_first_id_whose_time_has_come() {
     let process = world.process();
     process.close(process.open_worker(3..=3, builder()).unwrap());
     world.pass(10_000);
-    assert_eq!(world.process().open_worker(3..=4, builder()).unwrap().generator.worker_id, 3);
+    assert_eq!(world.process().open_worker(3..=4, builder()).unwrap().generator.worker_id(), 3);
 }
 
 #[test]
@@ -73,4 +54,16 @@ fn random_starts_of_two_generators_differ() {
         Layout::LEAF.decode(open.next().unwrap()).unwrap().sequence
     };
     assert_ne!(start(7), start(8));
+}
+
+/// Its clock is compared, and its start waits, as its own options say.
+#[test]
+fn an_opening_after_one_that_failed_is_of_its_own_settings() {
+    let world = World::new();
+    let process = world.process();
+    world.0.hanging.store(true, SeqCst);
+    assert_eq!(process.interrupted(builder()).code(), Code::WouldBlock);
+    world.0.hanging.store(false, SeqCst);
+    let open = process.open(builder()).unwrap();
+    assert!(Arc::ptr_eq(&open.generator.driver.settings, &open.settings));
 }

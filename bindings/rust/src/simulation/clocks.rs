@@ -156,3 +156,17 @@ fn a_record_of_another_start_of_the_machine_says_nothing_of_the_clock() {
     world.pass(10_000);
     assert!(world.process().open(builder()).unwrap().next_ms() >= START_MS + 3_620_000);
 }
+
+#[test]
+fn a_clean_close_notes_the_clock_so_that_a_step_back_since_is_noticed() {
+    let world = World::new();
+    let process = world.process();
+    let open = process.open(builder()).unwrap();
+    open.next().unwrap();
+    world.pass(60_000);
+    process.close(open);
+    world.set_clock(-6_000);
+    assert_eq!(world.process().open(builder()).err().unwrap().code(), Code::ClockBackwards);
+    world.set_clock(2_000);
+    world.process().open(builder()).unwrap();
+}

@@ -58,7 +58,7 @@ struct Simulation {
     /// The counter of the units that fork while they use segments.
     counter: Arc<Mutex<tags::Counter>>,
     /// Closed generators that a thread still calls, from a call that began before the close.
-    lingering: Vec<(u64, Arc<Generator>)>,
+    lingering: Vec<(u64, Generator)>,
     issued: IssuedIds,
     faults: Faults,
     /// The time of the simulation.

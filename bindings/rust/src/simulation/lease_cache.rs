@@ -1,9 +1,10 @@
 //! Tests of the lease cache: when a cached lease is still held, and when not.
 
 use super::*;
-use crate::storage::state_file::StateFile;
-use crate::worker::lease_cache::{LeaseCache, candidates, find_cached};
+use crate::worker::lease_cache::LeaseFiles;
 use leafid_core::Lease;
+use leafid_core::run::cache_file::LeaseCache;
+use leafid_core::run::cache_read::{CacheList, CacheRead, CacheSeeker};
 
 const OWNER: u128 = 7 << 100;
 const SERVER: &str = "http://127.0.0.1:9";
@@ -11,9 +12,29 @@ const PATH: &str = "/simulated/default/worker-7.lease";
 
 struct Held {
     world: World,
-    env: Arc<Env>,
-    settings: SnowflakeSettings,
+    env: Env,
     cache: LeaseCache,
+}
+
+fn files(env: &Env) -> LeaseFiles<'_> {
+    LeaseFiles { env, directory: Path::new("/simulated/default") }
+}
+
+fn cache_of(worker_id: u32, servers: &[String], owner: u128) -> std::result::Result<LeaseCache, String> {
+    LeaseCache::new("default", worker_id, servers, owner)
+}
+
+fn seeker(env: &Env) -> CacheSeeker {
+    CacheSeeker { name: "default".into(), servers: vec![SERVER.into()], boot: env.clock.boot_id() }
+}
+
+fn candidates(env: &Env) -> Vec<u32> {
+    files(env).list(CacheList::new(seeker(env))).into_worker_ids()
+}
+
+fn store(env: &Env, cache: &mut LeaseCache, lease: &Lease, ends: Duration) {
+    let write = cache.write(lease, ends, &env.clock.boot_id()).unwrap();
+    cache.written(files(env).write(write)).unwrap();
 }
 
 fn lease(until_ms: i64) -> Lease {
@@ -38,21 +59,23 @@ impl Held {
         *lock(&world.0.file_system) = FileSystem { name: name.into(), kind };
         world.pass(100_000);
         world.set_clock(-100_000);
-        let env = Arc::new(world.env());
-        let builder = Snowflake::builder().worker(SERVER).state_dir("/simulated");
-        let settings = SnowflakeSettings::parse(&builder.options).unwrap();
-        let mut cache = LeaseCache::new(&env, &settings, 7, OWNER).unwrap();
-        cache.store(&lease(until_ms), env.clock.boot_time() + Duration::from_millis(30_000)).unwrap();
-        Held { world, env, settings, cache }
+        let env = world.env();
+        let mut cache = cache_of(7, &[SERVER.into()], OWNER).unwrap();
+        let ends = env.clock.boot_time() + Duration::from_millis(30_000);
+        store(&env, &mut cache, &lease(until_ms), ends);
+        Held { world, env, cache }
+    }
+
+    fn invalidate(&self, cache: &LeaseCache) -> Result<()> {
+        files(&self.env).drop_lease(cache.drop_lease()).into_result()
     }
 
     /// The lease that a process finds if it starts now.
     fn found_by(&self, owner: u128) -> Option<(Lease, Duration)> {
         let env = self.world.env();
-        let servers = [SERVER.to_owned()];
-        let found = find_cached(&env, &self.settings, &servers, 7, owner).unwrap();
+        let found = files(&env).find(CacheRead::new(seeker(&env), 7, owner)).into_result().unwrap();
         if found.is_some() {
-            assert_eq!(candidates(&env, &self.settings, &servers), [7], "as the hint says");
+            assert_eq!(candidates(&env), [7], "as the hint says");
         }
         found
     }
@@ -84,7 +107,7 @@ fn it_ends_by_the_clock_that_counts_suspends_from_before_it_was_asked_for() {
     assert_eq!(held.found_by(OWNER).unwrap().1, asked, "no later for being found late");
     held.world.pass(1);
     assert!(!held.is_found());
-    assert!(candidates(&held.world.env(), &held.settings, &[SERVER.to_owned()]).is_empty());
+    assert!(candidates(&held.world.env()).is_empty());
 }
 
 #[test]
@@ -101,7 +124,8 @@ fn a_renewal_takes_the_place_of_what_was_remembered() {
     let mut held = Held::until(10_000);
     held.world.pass(5_000);
     let renewed = Lease { token: Some("another".into()), ..lease(40_000) };
-    held.cache.store(&renewed, held.env.clock.boot_time() + Duration::from_millis(30_000)).unwrap();
+    let ends = held.env.clock.boot_time() + Duration::from_millis(30_000);
+    store(&held.env, &mut held.cache, &renewed, ends);
     held.world.pass(29_000);
     let (found, asked) = held.found_by(OWNER).unwrap();
     assert_eq!((found.token.as_deref(), found.until_ms), (Some("another"), START_MS + 40_000));
@@ -122,14 +146,14 @@ fn it_is_the_last_life_s_of_this_start_of_the_machine() {
 fn a_damaged_slot_may_have_said_that_it_was_given_back() {
     for newest in [true, false] {
         let held = Held::until(60_000);
-        held.cache.invalidate().unwrap();
+        held.invalidate(&held.cache).unwrap();
         held.damage(newest);
         assert!(!held.is_found());
         let held = Held::until(60_000);
         held.damage(newest);
         assert!(!held.is_found());
         // Invalidating repairs it.
-        held.cache.invalidate().unwrap();
+        held.invalidate(&held.cache).unwrap();
         assert!(!held.is_found());
         let text = String::from_utf8_lossy(&lock(&held.world.0.files)[Path::new(PATH)]).into_owned();
         assert!(!newest || !text.contains("a token"), "what was damaged stands there still");
@@ -159,26 +183,26 @@ fn what_was_written_otherwise_or_where_copies_cannot_be_told_is_left_alone() {
 fn a_disk_that_fails_does_not_forget_and_says_so() {
     let held = Held::until(60_000);
     held.world.fail(Some(io::ErrorKind::StorageFull));
-    assert_eq!(held.cache.invalidate().unwrap_err().code(), Code::StateIo);
+    assert_eq!(held.invalidate(&held.cache).unwrap_err().code(), Code::StateIo);
     held.world.fail(None);
-    held.cache.invalidate().unwrap();
+    held.invalidate(&held.cache).unwrap();
     assert!(!held.is_found());
     held.world.fail(Some(io::ErrorKind::StorageFull));
-    held.cache.invalidate().expect("nothing is left to forget");
+    held.invalidate(&held.cache).expect("nothing is left to forget");
 }
 
 /// A run must notice that a file which it wrote is gone. A file that it did not write belongs to nobody.
 #[test]
 fn a_missing_or_damaged_file_is_forgotten_by_a_life_that_wrote_none() {
     let held = Held::until(60_000);
-    let fresh = LeaseCache::new(&held.env, &held.settings, 7, OWNER).unwrap();
+    let fresh = cache_of(7, &[SERVER.into()], OWNER).unwrap();
     held.damage(true);
     held.damage(false);
-    assert_eq!(held.cache.invalidate().unwrap_err().code(), Code::StateCorrupt);
-    fresh.invalidate().unwrap();
+    assert_eq!(held.invalidate(&held.cache).unwrap_err().code(), Code::StateCorrupt);
+    held.invalidate(&fresh).unwrap();
     lock(&held.world.0.files).clear();
-    assert_eq!(held.cache.invalidate().unwrap_err().code(), Code::StateIo);
-    fresh.invalidate().unwrap();
+    assert_eq!(held.invalidate(&held.cache).unwrap_err().code(), Code::StateIo);
+    held.invalidate(&fresh).unwrap();
 }
 
 #[test]
@@ -189,30 +213,24 @@ fn it_is_of_one_worker_id() {
     lock(&held.world.0.changed_ms).insert(moved.clone(), written_ms);
     let bytes = lock(&held.world.0.files)[Path::new(PATH)].clone();
     lock(&held.world.0.files).insert(moved, bytes);
-    let found = find_cached(&held.world.env(), &held.settings, &[SERVER.to_owned()], 8, OWNER).unwrap();
+    let env = held.world.env();
+    let found = files(&env).find(CacheRead::new(seeker(&env), 8, OWNER)).into_result().unwrap();
     assert_eq!(found, None);
 }
 
 /// If a power cut removes the name of a file, it also removes everything that was issued or released by it.
 #[test]
-fn the_names_of_new_files_are_durable_once_they_are_open() {
+fn the_names_of_new_files_are_durable_once_they_are_written() {
     let held = Held::until(60_000);
-    let state = PathBuf::from("/simulated/default/worker-7.state");
-    drop(StateFile::open(&held.env, held.settings.records(), 7).unwrap());
-    for path in [PathBuf::from(PATH), state] {
-        assert!(lock(&held.world.0.durable).contains_key(&path), "{path:?}");
+    let _open = held.world.process().open(builder()).unwrap();
+    for path in [PATH, "/simulated/default/worker-7.state"] {
+        assert!(lock(&held.world.0.durable).contains_key(Path::new(path)), "{path:?}");
     }
 }
 
 #[test]
 fn the_largest_fits_its_slot_and_larger_ones_are_not_remembered() {
-    let cache = |servers: Vec<String>| {
-        let builder = Snowflake::builder().worker(servers).state_dir("/simulated").name("n".repeat(64));
-        let world = World::new();
-        let env = Arc::new(world.env());
-        let settings = SnowflakeSettings::parse(&builder.options).unwrap();
-        LeaseCache::new(&env, &settings, u32::MAX, u128::MAX)
-    };
+    let cache = |servers: &[String]| LeaseCache::new(&"n".repeat(64), u32::MAX, servers, u128::MAX);
     let largest = Lease {
         from_ms: i64::MIN,
         until_ms: i64::MIN,
@@ -221,7 +239,8 @@ fn the_largest_fits_its_slot_and_larger_ones_are_not_remembered() {
         ..lease(0)
     };
     let url = |length: usize| format!("http://{}", "a".repeat(length - 7));
-    cache(vec![url(18); 64]).unwrap().store(&largest, Duration::from_millis(i64::MAX as u64)).unwrap();
-    assert!(cache(vec![url(1_200)]).is_some());
-    assert!(cache(vec![url(600), url(601)]).is_none());
+    let (env, mut longest) = (World::new().env(), cache(&vec![url(18); 64]).unwrap());
+    store(&env, &mut longest, &largest, Duration::from_millis(i64::MAX as u64));
+    assert!(cache(&[url(1_200)]).is_ok());
+    assert!(cache(&[url(600), url(601)]).is_err());
 }

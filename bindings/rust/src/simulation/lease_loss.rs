@@ -2,12 +2,8 @@
 
 use super::*;
 use crate::Answer;
-use crate::snowflake::recovery_state::Recovery;
-use crate::snowflake::renewal_log::RenewalLog;
 use crate::snowflake::wait::Wait;
-use crate::tasks::renewal_timer::RenewalTimer;
-use crate::worker::acquire::Acquired;
-use crate::worker::claim::{self, ClaimContext};
+use crate::tasks::renewal_timer::Renewable;
 use crate::worker::leases::{ClaimRequest, WorkerLeases};
 use crate::worker::source::WorkerSource;
 use leafid_core::{Action, Lease, Renewal};
@@ -74,11 +70,28 @@ impl Leased {
             answer.send(Ok(Some(lease(7)))).unwrap();
             opening.join().unwrap()
         });
+        // The first span is granted: after a loss callers wait for the next lease.
+        open.next().unwrap();
         Leased { world, process, open, calls }
     }
 
+    /// The work of the background thread.
+    fn renew(&self) {
+        Arc::clone(&self.open.generator.driver).renew(false);
+    }
+
+    /// The next renewal is due.
+    fn renewal(&self) -> Sender<Answer<Option<Renewal>>> {
+        self.world.pass(30_000);
+        self.renew();
+        match self.calls.recv_timeout(PATIENCE) {
+            Ok(Call::Renew(answer)) => answer,
+            _ => panic!("no renewal"),
+        }
+    }
+
     fn lose(&self) {
-        self.open.generator.lose(Error::new(Code::WorkerLost, "lost"));
+        self.renewal().send(Ok(None)).unwrap();
     }
 
     fn claim(&self) -> Sender<Answer<Option<Lease>>> {
@@ -95,20 +108,23 @@ impl Leased {
         }
     }
 
-    /// Waits for the generator that replaces this one, or for the error.
-    fn successor(&self, may_wait: bool) -> Result<Open> {
-        let generator = &self.open.generator;
-        generator.await_successor(Instant::now() + PATIENCE, may_wait, &mut || false)?;
-        Ok(Open { generator: Arc::clone(generator.newest()), settings: Arc::clone(&self.open.settings) })
+    /// A caller needs a span, on a thread that may wait or not. Returns the worker id of the generator after it.
+    fn asks(&self, may_wait: bool) -> Result<u32> {
+        asks(&self.open, may_wait)
     }
 
-    fn fails(&self, claim: &Sender<Answer<Option<Lease>>>) {
-        claim.send(Err("down".into())).unwrap();
-        let ended = |lost: &leafid_core::LeaseLoss| !lost.is_claiming();
-        until(|| {
-            self.open.generator.with_recovery(|state| state.lost.as_ref().is_some_and(ended)) == Some(true)
-        });
+    fn fails(&self, claim: &Sender<Answer<Option<Lease>>>, why: &str) {
+        claim.send(Err(why.into())).unwrap();
+        until(|| self.asks(false).is_err_and(|error| error.message().contains(why)));
     }
+}
+
+fn asks(open: &Open, may_wait: bool) -> Result<u32> {
+    let max_wait = (!may_wait).then_some(Duration::ZERO);
+    let settings = SnowflakeSettings { max_wait, ..SnowflakeSettings::clone(&open.settings) };
+    let never = &mut || false;
+    Wait::new(&settings, never).until_done(&open.generator, Action::NeedSpan)?;
+    Ok(Generator::of(&open.generator.driver).unwrap().worker_id())
 }
 
 fn until(is_so: impl Fn() -> bool) {
@@ -122,15 +138,16 @@ fn until(is_so: impl Fn() -> bool) {
 #[test]
 fn what_takes_the_place_of_the_lost_one_begins_above_all_that_it_issued() {
     let leased = Leased::new();
-    let last = leased.open.next().unwrap();
-    leased.world.set_clock(-1_000);
+    leased.open.next().unwrap();
     leased.lose();
     let claim = leased.claim();
-    assert!(leased.open.generator.waits_for_source());
+    let last = leased.open.next().unwrap();
+    leased.world.set_clock(-1_000);
+    let told = leased.asks(false).unwrap_err();
+    assert!(told.code() == Code::WouldBlock && told.message().contains("or another one claimed"), "{told}");
     claim.send(Ok(Some(lease(3)))).unwrap();
-    let next = leased.successor(true).unwrap();
-    assert_eq!(next.generator.worker_id, 3);
-    assert!(next.next().unwrap() > last);
+    assert_eq!(leased.asks(true).unwrap(), 3);
+    assert!(leased.open.next().unwrap() > last);
 }
 
 #[test]
@@ -147,24 +164,24 @@ fn a_claim_that_was_given_up_takes_nobody_s_place() {
     leased.lose();
     let first = leased.claim();
     leased.world.pass(20_000);
-    let Recovery::UnderWay(again) = leased.open.generator.recover_if_lost(false) else { panic!() };
-    assert_eq!(again, Duration::from_millis(200));
+    leased.renew();
     leased.world.pass(200);
-    leased.open.generator.recover_if_lost(false);
+    leased.renew();
     let second = leased.claim();
     first.send(Ok(Some(lease(3)))).unwrap();
     assert_eq!(leased.released(), lease(3));
     second.send(Ok(Some(lease(4)))).unwrap();
-    assert_eq!(leased.successor(true).unwrap().generator.worker_id, 4);
+    assert_eq!(leased.asks(true).unwrap(), 4);
 }
 
 #[test]
 fn what_is_claimed_for_a_generator_that_was_closed_meanwhile_is_given_back() {
-    let Leased { world: _world, process, open, calls } = Leased::new();
-    open.generator.lose(Error::new(Code::WorkerLost, "lost"));
-    let Call::Claim(answer) = calls.recv_timeout(PATIENCE).unwrap() else { panic!() };
+    let leased = Leased::new();
+    leased.lose();
+    let claim = leased.claim();
+    let Leased { world: _world, process, open, calls } = leased;
     process.close(open);
-    answer.send(Ok(Some(lease(3)))).unwrap();
+    claim.send(Ok(Some(lease(3)))).unwrap();
     let Ok(Call::Release(given_back)) = calls.recv_timeout(PATIENCE) else { panic!("it is not") };
     assert_eq!(given_back, lease(3));
 }
@@ -173,7 +190,7 @@ fn what_is_claimed_for_a_generator_that_was_closed_meanwhile_is_given_back() {
 fn a_lease_of_peers_that_disagree_is_given_back() {
     let leased = Leased::new();
     leased.lose();
-    let disagreed = Lease { peer_times_ms: vec![START_MS + 60_000; 3], ..lease(3) };
+    let disagreed = Lease { peer_times_ms: vec![START_MS + 90_000; 3], ..lease(3) };
     leased.claim().send(Ok(Some(disagreed.clone()))).unwrap();
     assert_eq!(leased.released(), disagreed);
 }
@@ -182,25 +199,23 @@ fn a_lease_of_peers_that_disagree_is_given_back() {
 fn who_waits_for_a_successor_is_told_why_there_is_none_and_has_it_claimed_again() {
     let leased = Leased::new();
     leased.lose();
-    leased.fails(&leased.claim());
-    for _ in 0..2 {
-        // An event loop waits elsewhere.
-        let why = leased.successor(false).err().unwrap();
-        assert!(why.code() == Code::WouldBlock && why.message().contains("down"), "{why}");
+    leased.fails(&leased.claim(), "down 0");
+    for why in ["down 1", "down 2"] {
         leased.world.pass(1_000);
-        assert!(leased.successor(false).is_err());
-        leased.fails(&leased.claim());
+        // An event loop waits elsewhere.
+        assert_eq!(leased.asks(false).unwrap_err().code(), Code::WouldBlock);
+        leased.fails(&leased.claim(), why);
     }
     // timeout_ms is over since the loss.
     for may_wait in [true, false] {
-        let why = leased.successor(may_wait).err().unwrap();
-        assert!(why.code() == Code::WorkerLost && why.message().contains("down"), "{why}");
+        let why = leased.asks(may_wait).unwrap_err();
+        assert!(why.code() == Code::WorkerLost && why.message().contains("down 2"), "{why}");
     }
     // Before the next one is due.
     leased.world.pass(200);
-    assert!(leased.successor(false).is_err());
+    assert!(leased.asks(false).is_err());
     leased.claim().send(Ok(Some(lease(3)))).unwrap();
-    assert_eq!(leased.successor(true).unwrap().generator.worker_id, 3);
+    assert_eq!(leased.asks(true).unwrap(), 3);
 }
 
 /// A generator with the lease of a call that takes as long as this test.
@@ -218,24 +233,18 @@ fn later(worker_id: i64) -> Lease {
 fn a_call_after_a_stop_waits_for_the_next_claim_that_succeeds() {
     let leased = patient();
     leased.open.next().unwrap();
-    leased.world.pass(30_000);
-    leased.open.generator.renew(false);
-    let Ok(Call::Renew(renewal)) = leased.calls.recv_timeout(PATIENCE) else { panic!() };
+    let renewal = leased.renewal();
     leased.world.pass(60_000);
     renewal.send(Err("timed out".into())).unwrap();
     let first = leased.claim();
     std::thread::scope(|scope| {
-        let call = scope.spawn(|| {
-            let never = &mut || false;
-            let mut wait = Wait::new(&leased.open.settings, never);
-            wait.until_done(&leased.open.generator, Action::NeedSpan)
-        });
-        leased.fails(&first);
+        let open = &leased.open;
+        let call = scope.spawn(move || asks(open, true));
+        leased.fails(&first, "down");
         leased.world.pass(200);
         leased.claim().send(Ok(Some(later(3)))).unwrap();
-        call.join().unwrap().unwrap();
+        assert_eq!(call.join().unwrap().unwrap(), 3);
     });
-    assert_eq!(leased.open.generator.newest().worker_id, 3);
 }
 
 #[test]
@@ -243,68 +252,23 @@ fn what_no_retry_heals_is_told_at_once() {
     let leased = patient();
     leased.lose();
     leased.claim().send(Err(Error::new(Code::SourceInvalid, "answered 401").into())).unwrap();
-    let why = leased.successor(true).err().unwrap();
+    let why = leased.asks(true).unwrap_err();
     assert!(why.code() == Code::SourceInvalid && why.message().ends_with("answered 401"), "{why}");
-}
-
-/// The call was stopped with its process, and its time passed meanwhile.
-#[test]
-fn a_call_that_was_stopped_itself_waits_once_more() {
-    let leased = patient();
-    leased.open.next().unwrap();
-    leased.lose();
-    let _claim = leased.claim();
-    let generator = &leased.open.generator;
-    let never = &mut || false;
-    let mut wait = Wait::new(&leased.open.settings, never);
-    let mut waits = |passed| {
-        wait.deadline = Some(Instant::now() - Duration::from_millis(passed));
-        wait.until_done(generator, Action::NeedSpan).err().map(|error| error.code())
-    };
-    assert_eq!(waits(0), Some(Code::WorkerLost));
-    assert_eq!(waits(1_001), None);
-    assert_eq!(waits(1_001), Some(Code::WorkerLost), "only once");
 }
 
 #[test]
 fn a_close_waits_for_the_renewal_and_gives_back_what_it_left() {
     let leased = Leased::new();
-    leased.world.pass(30_000);
-    leased.open.generator.renew(false);
-    let Ok(Call::Renew(answer)) = leased.calls.recv_timeout(PATIENCE) else { panic!() };
+    let answer = leased.renewal();
     let renewal = Renewal { until_ms: START_MS + 90_000, token: Some("new".into()), ..Renewal::default() };
-    let generator = Arc::clone(&leased.open.generator);
+    let generator = &leased.open.generator;
     std::thread::scope(|scope| {
-        let closing = scope.spawn(|| generator.shut(PATIENCE));
-        until(|| lock(&generator.span_writer).is_none());
+        let closing = scope.spawn(|| generator.driver.close());
+        until(|| generator.core.first_unused().is_none());
         // By now it waits.
         std::thread::sleep(Duration::from_millis(20));
         answer.send(Ok(Some(renewal))).unwrap();
         closing.join().unwrap().unwrap();
     });
     assert_eq!(leased.released().token.as_deref(), Some("new"));
-}
-
-#[test]
-fn a_long_line_of_successors_ends_on_a_small_stack() {
-    let world = World::new();
-    let process = world.process();
-    let first = process.open(builder().persist(false)).unwrap();
-    let rules = first.settings.key.space.rules;
-    let (env, renewer) = (Arc::new(world.env()), Arc::new(RenewalTimer::new()));
-    let mut next: Option<Arc<Generator>> = None;
-    for _ in 0..2_000 {
-        let context =
-            ClaimContext { rules, floor: 0, acquired: Acquired::Nothing, forgets: false, inherited: false };
-        let claim = claim::claim(&env, &first.settings, &context).unwrap();
-        let (env, renewer, settings) = (Arc::clone(&env), Arc::clone(&renewer), Arc::clone(&first.settings));
-        let generator =
-            Arc::new(Generator::new(env, renewer, settings, context, claim, RenewalLog::default(), 0));
-        if let Some(next) = next {
-            assert!(generator.successor.set(next).is_ok());
-        }
-        next = Some(generator);
-    }
-    let small = std::thread::Builder::new().stack_size(128 * 1_024);
-    small.spawn(move || drop(next)).unwrap().join().unwrap();
 }

@@ -149,7 +149,7 @@ fn a_range_prefers_an_id_whose_record_is_there() {
     drop(first);
     world.pass(10_000);
     let open = world.process().open_worker(0..=7, waiting().timeout_ms(10)).unwrap();
-    assert_eq!(open.generator.worker_id, 3);
+    assert_eq!(open.generator.worker_id(), 3);
     open.next().unwrap();
 }
 
@@ -162,6 +162,6 @@ fn a_range_waits_for_the_id_that_can_be_had_first() {
         let run = Span { from: at(-1_000), until: at(ahead_ms) };
         world.record(Record { run, granted_at_ms: START_MS, ..Record::unused(7, layout) });
         let open = world.process().open_worker(7..=8, waiting()).unwrap();
-        assert_eq!(open.generator.worker_id, worker_id, "{ahead_ms} ms ahead");
+        assert_eq!(open.generator.worker_id(), worker_id, "{ahead_ms} ms ahead");
     }
 }

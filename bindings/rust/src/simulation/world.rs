@@ -142,6 +142,12 @@ impl Process {
         self.open_worker(7..=7, builder)
     }
 
+    /// An opening whose caller is interrupted. Returns its error.
+    pub(super) fn interrupted(&self, builder: SnowflakeBuilder) -> Error {
+        let settings = Arc::new(settings(builder.worker(7..=7)));
+        self.0.open(&settings, None, &mut || true).err().unwrap()
+    }
+
     pub(super) fn open_worker(&self, worker: impl Into<Worker>, builder: SnowflakeBuilder) -> Result<Open> {
         let settings = Arc::new(settings(builder.worker(worker)));
         Ok(Open { generator: self.0.open(&settings, None, &mut || false)?, settings })
@@ -149,7 +155,7 @@ impl Process {
 
     /// Closes the generator cleanly.
     pub(super) fn close(&self, open: Open) {
-        self.0.close(&open.generator).unwrap();
+        self.0.close(&open.generator.driver).unwrap();
     }
 
     pub(super) fn reset(&self) -> Result<crate::worker::reset::Reset> {
@@ -158,7 +164,7 @@ impl Process {
 }
 
 pub(super) struct Open {
-    pub(super) generator: Arc<Generator>,
+    pub(super) generator: Generator,
     pub(super) settings: Arc<SnowflakeSettings>,
 }
 
@@ -167,9 +173,11 @@ impl Open {
         let mut never = || false;
         let mut wait = Wait::new(&self.settings, &mut never);
         loop {
-            match self.generator.core.next(self.generator.env.clock.filtered_ms()) {
+            // After a lost lease it is another one.
+            let generator = Generator::of(&self.generator.driver).unwrap();
+            match generator.core.next(generator.now_ms()) {
                 Ok(id) => return Ok(id),
-                Err(action) => wait.until_done(&self.generator, action)?,
+                Err(action) => wait.until_done(&generator, action)?,
             }
         }
     }

@@ -4,7 +4,8 @@ use crate::Snowflake;
 use crate::os;
 use crate::tasks::interrupt;
 use leafid_core::options::{check_n, no_memory};
-use leafid_core::{Error, OnExhausted, Result, Run, push_zeroes};
+use leafid_core::run::Waiting;
+use leafid_core::{Result, Run, push_zeroes};
 use smallvec::SmallVec;
 use std::mem;
 use std::time::{Duration, Instant};
@@ -93,25 +94,12 @@ impl Snowflake {
 
     /// Where a tick is longer than this thread may wait, a batch must fit into one tick; otherwise nothing is reserved.
     fn check_one_tick(&self, n: usize) -> Result<()> {
-        let Some(most) = self.settings.max_wait else { return Ok(()) };
-        let layout = &self.settings.key.space.layout;
-        let tick = Duration::from_millis(layout.tick_ms() as u64);
-        if tick <= most || self.settings.key.space.rules.on_exhausted == OnExhausted::Borrow {
+        if self.settings.max_wait.is_none() {
             return Ok(());
         }
-        // The rest of a tick after the largest random start.
-        let size = layout.max_sequence() as usize + 1;
-        let always = size - size / 8;
-        if n > always {
-            let allowed =
-                format!("1 to {always} on this thread, which may not wait for the next tick of {tick:?}");
-            return Err(Error::invalid("n", n, &allowed));
-        }
         let generator = self.generator()?;
-        match n > generator.core.left_in_tick(generator.env.clock.filtered_ms()) {
-            true => self.settings.check_wait(tick),
-            false => Ok(()),
-        }
+        let waiting = Waiting::new(self.settings.timeout, self.settings.max_wait);
+        waiting.check_batch(&generator.core, n, generator.now_ms())
     }
 }
 

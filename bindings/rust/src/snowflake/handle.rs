@@ -21,7 +21,7 @@ use std::sync::atomic::{
 /// forked child, a handle claims its own worker id at its first use.
 pub struct Snowflake {
     pub(crate) settings: Arc<SnowflakeSettings>,
-    generator: PerProcess<Arc<Generator>>,
+    generator: PerProcess<Generator>,
     closed: AtomicBool,
     /// Whether `release` has already reported this handle as closed to the registry.
     released: AtomicBool,
@@ -43,14 +43,14 @@ impl Snowflake {
 
     /// A handle of this generator, for the simulation.
     #[cfg(test)]
-    pub(crate) fn of(generator: &Arc<Generator>) -> Snowflake {
+    pub(crate) fn of(generator: Generator) -> Snowflake {
         let flake = Snowflake {
-            settings: Arc::clone(&generator.settings),
+            settings: Arc::clone(&generator.driver.settings),
             generator: PerProcess::new(),
             closed: AtomicBool::new(false),
             released: AtomicBool::new(true),
         };
-        let _ = flake.generator.install(Arc::clone(generator), os::process::generation());
+        let _ = flake.generator.install(generator, os::process::generation());
         flake
     }
 
@@ -90,12 +90,12 @@ impl Snowflake {
     /// The statistics of the generator. Errors: `closed`; at the first call in a forked child also those of opening.
     pub fn stats(&self) -> Result<Stats> {
         let generator = self.generator()?;
-        Ok(Stats::of(generator, registry().handles(generator)))
+        Ok(Stats::of(generator, registry().handles(&generator.driver)))
     }
 
     /// The worker id that is held. Errors: as [`Snowflake::stats`].
     pub fn worker_id(&self) -> Result<u32> {
-        Ok(self.generator()?.worker_id)
+        Ok(self.generator()?.worker_id())
     }
 
     /// The id space.
@@ -127,35 +127,35 @@ impl Snowflake {
     fn release(&self) -> Result<()> {
         match (self.generator.get(), existing_registry()) {
             (Some(generator), Some(registry)) if !self.released.swap(true, AcqRel) => {
-                registry.close(generator)
+                registry.close(&generator.driver)
             }
             _ => Ok(()),
         }
     }
 
     /// The generator of this process. If there is none yet, claims a worker id: at the opening, and in a forked child.
-    pub(crate) fn generator(&self) -> Result<&Arc<Generator>> {
+    pub(crate) fn generator(&self) -> Result<&Generator> {
         self.generator_unless(&mut || false)
     }
 
     /// As [`Snowflake::generator`], but returns `would_block` if `interrupted` returns true during the wait for a
     /// claim.
-    pub(crate) fn generator_unless(&self, interrupted: Interrupted<'_>) -> Result<&Arc<Generator>> {
+    pub(crate) fn generator_unless(&self, interrupted: Interrupted<'_>) -> Result<&Generator> {
         if self.closed.load(Acquire) {
             return Err(closed());
         }
         let generator = loop {
             if let Some(generator) = self.generator.get() {
-                if generator.successor.get().is_none() {
+                if generator.is_current() {
                     break generator;
                 }
                 // Its lease was lost, and another generator replaced it.
-                self.generator.replace(Arc::clone(generator.newest()));
+                Generator::of(&generator.driver).into_iter().for_each(|next| self.generator.replace(next));
                 continue;
             }
             os::check_may_work()?;
             // The generator of an ancestor: this is a forked child.
-            let parents = self.generator.load().map(|(generator, _)| generator.worker_id);
+            let parents = self.generator.load().map(|(generator, _)| generator.worker_id());
             let generation = os::process::generation();
             let opened = registry().open(&self.settings, parents, interrupted);
             if generation != os::process::generation() {
@@ -164,7 +164,7 @@ impl Snowflake {
                 continue;
             }
             if let Err(extra) = self.generator.install(opened?, generation) {
-                registry().close(&extra)?;
+                registry().close(&extra.driver)?;
             }
         };
         fence(SeqCst);
@@ -200,17 +200,17 @@ impl Snowflake {
     pub(crate) fn step<T>(
         &self,
         interrupted: Interrupted<'_>,
-        mut step: impl FnMut(&Arc<Generator>, i64) -> std::result::Result<T, Action>,
+        mut step: impl FnMut(&Generator, i64) -> std::result::Result<T, Action>,
     ) -> Result<(T, u64)> {
         let mut wait = Wait::new(&self.settings, interrupted);
         loop {
             let generation = os::process::generation();
             let generator = self.generator_unless(wait.interrupted)?;
-            let stepped = step(generator, generator.env.clock.filtered_ms());
+            let stepped = step(generator, generator.now_ms());
             let done = match stepped {
                 Ok(made) => Ok(Some((made, generation))),
                 Err(_) if self.closed.load(Relaxed) => Err(closed()),
-                Err(Action::Sealed) if generator.successor.get().is_some() => Ok(None),
+                Err(Action::Sealed) if !generator.is_current() => Ok(None),
                 Err(action) => wait.until_done(generator, action).map(|()| None),
             };
             // A fork came in between: neither the id nor the error belongs to this process.

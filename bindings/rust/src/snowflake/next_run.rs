@@ -1,8 +1,7 @@
 //! Runs of ids that the memory of another language issues one by one.
 
-use crate::snowflake::generator::Generator;
 use crate::{ClockSource, Snowflake};
-use leafid_core::{Result, Run, TickRuns};
+use leafid_core::{Result, Run, Snowflake as Core, TickRuns};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,13 +23,13 @@ pub struct Watch {
     pub tick_ms: Range<i64>,
     /// The value of the generator's position while nobody else has taken an id. A closed generator has another one.
     pub after: u64,
-    generator: Arc<Generator>,
+    generator: Arc<Core>,
 }
 
 impl Watch {
     /// The address of the generator's position, an atomic number. It is valid until `self` is dropped.
     pub fn position(&self) -> *const u64 {
-        self.generator.core.position()
+        self.generator.position()
     }
 }
 
@@ -58,10 +57,10 @@ impl Snowflake {
         let after = runs.after();
         let ((run, generator), _) = self.step(&mut || false, |generator, now_ms| {
             let run = generator.core.reserve_after(now_ms, after, most)?;
-            Ok((run, Arc::clone(generator)))
+            Ok((run, Arc::clone(&generator.core)))
         })?;
         runs.taken(run, dropped);
-        let layout = generator.core.layout();
+        let layout = generator.layout();
         let (after, tick) = (runs.after(), layout.tick_of(run.first));
         let tick_ms = layout.tick_start_ms(tick)..layout.tick_start_ms(tick + 1);
         Ok(TickRun { run, watch: (run.count > 1).then_some(Watch { tick_ms, after, generator }) })

@@ -1,35 +1,26 @@
-//! The registry of the generators that this process has open: one for each key of settings.
+//! The registry of what this process has open: one driver for each key of settings.
 
-use crate::config::surroundings::surroundings;
 use crate::os::env::{self, Env, FileId};
 use crate::os::mutex::{PollSleep, lock_signal_safe};
 use crate::os::{self, PerProcess};
+use crate::snowflake::driver::Driver;
 use crate::snowflake::generator::Generator;
-use crate::snowflake::renewal_log::RenewalLog;
-use crate::storage::state_file::{check_root, failed};
-use crate::tasks::interrupt::{self, Interrupted};
+use crate::tasks::interrupt::Interrupted;
 use crate::tasks::renewal_timer::RenewalTimer;
-use crate::tasks::with_timeout::{self, CLOSE_WAITS, Timed};
-use crate::worker::acquire::{self, Acquired, return_grant, uses_leases};
-use crate::worker::claim::{self, Claim, ClaimContext};
+use crate::tasks::with_timeout::CLOSE_WAITS;
+use crate::worker::place::place;
 use crate::worker::settings::{Key, SnowflakeSettings};
-use crate::worker::worker_ids::WorkerIds;
-use leafid_core::options::deployment::{self, FilesystemKind, RangePlace};
-use leafid_core::options::{WorkerRange, check_clock};
-use leafid_core::{Code, Error, OnExhausted, Result};
+use leafid_core::{Code, Error, Result};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-/// If a leased worker id is held on this host, an opening tries this number of ids before it fails.
-const MOST_HELD_HERE: usize = 8;
+use std::time::Instant;
 
 static REGISTRY: PerProcess<Registry> = PerProcess::new();
 
-/// The generators that this process has open. A forked child starts with none.
+/// What this process has open. A forked child starts with nothing.
 pub(crate) struct Registry {
     env: Arc<Env>,
     entries: Mutex<Vec<Entry>>,
-    pub(crate) renewer: Arc<RenewalTimer>,
+    renewer: Arc<RenewalTimer>,
     /// The generation of its process.
     generation: u64,
 }
@@ -37,16 +28,22 @@ pub(crate) struct Registry {
 struct Entry {
     directory: FileId,
     key: Key,
-    state: EntryState,
+    driver: Arc<Driver>,
+    /// If it has none, an opening has failed, and what it locked is given back: openings wait.
+    handles: usize,
+    /// The last handle is being closed: openings wait.
+    closing: bool,
 }
 
-enum EntryState {
-    /// A claim or a close is running: other threads wait.
+/// The entry of a key, for an opening.
+enum Lookup {
+    /// With one handle more.
+    Open(Arc<Driver>),
     Busy,
-    Open {
-        generator: Arc<Generator>,
-        handles: usize,
-    },
+    /// It gives back what a failed opening has locked.
+    Left(Arc<Driver>),
+    /// It was removed.
+    Failed(Entry),
 }
 
 /// This process's registry.
@@ -80,191 +77,101 @@ impl Registry {
         settings: &Arc<SnowflakeSettings>,
         parents: Option<u32>,
         interrupted: Interrupted<'_>,
-    ) -> Result<Arc<Generator>> {
-        check_clock(&settings.key.space.layout, self.env.built_ms, self.env.clock.filtered_ms())?;
-        if parents.is_some() && settings.key.persist {
-            check_root(settings.root, &settings.directory)?;
-        }
-        let (directory, forgets) = self.place(settings)?;
-        // The time limit of other threads that wait for this opening: the worker id source is called, then the disk.
-        let rules = if forgets { settings.key.space.rules.never_ahead() } else { settings.key.space.rules };
-        let inherited = parents.is_some();
-        let bound = settings.timeout * 2 + claim::bound(settings, &rules, inherited);
-        let deadline = Instant::now() + bound.max(CLOSE_WAITS);
+    ) -> Result<Generator> {
+        let (directory, place) = place(&self.env, settings, parents)?;
+        let seed = self.env.number()? as u64;
+        let deadline = Instant::now() + CLOSE_WAITS + settings.disk_bound();
         let mut pause = PollSleep::new();
-        loop {
+        let mut helped = false;
+        let driver = loop {
             let found = self.locked(|entries| {
-                let found = entries.iter_mut().find(|e| e.directory == directory && e.key == settings.key);
-                match found.map(|entry| &mut entry.state) {
-                    Some(EntryState::Open { generator, handles }) => {
-                        *handles += 1;
-                        *generator = Arc::clone(generator.newest());
-                        Lookup::Open(Arc::clone(generator))
+                let at = entries.iter().position(|e| e.directory == directory && e.key == settings.key);
+                match at.map(|at| (at, &mut entries[at])) {
+                    Some((_, entry)) if entry.closing => Lookup::Busy,
+                    // What is left of it had the settings of another opening.
+                    Some((at, entry)) if entry.handles == 0 && entry.driver.has_failed() => {
+                        Lookup::Failed(entries.swap_remove(at))
                     }
-                    Some(EntryState::Busy) => Lookup::Busy,
+                    Some((_, entry)) if entry.handles == 0 => Lookup::Left(Arc::clone(&entry.driver)),
+                    Some((_, entry)) => {
+                        entry.handles += 1;
+                        Lookup::Open(Arc::clone(&entry.driver))
+                    }
                     None => {
-                        entries.push(Entry { directory, key: settings.key.clone(), state: EntryState::Busy });
-                        Lookup::Ours
+                        let driver = Driver::new(&self.env, &self.renewer, settings, place.clone(), seed);
+                        let (driver, key) = (Arc::new(driver), settings.key.clone());
+                        let entry =
+                            Entry { directory, key, driver: Arc::clone(&driver), handles: 1, closing: false };
+                        entries.push(entry);
+                        Lookup::Open(driver)
                     }
                 }
             });
             match found {
-                Some(Lookup::Open(generator)) => return Ok(generator),
-                Some(Lookup::Ours) => break,
-                Some(Lookup::Busy) if pause.until(deadline) => {}
-                // Or it is the parent's entry, in a forked child: the caller notices that.
-                Some(Lookup::Busy) | None => {
-                    let message = "another thread is opening or closing this generator and its disk does not \
-                                   answer; try again, or see the state directory's disk";
-                    return Err(Error::new(Code::StateIo, message));
+                Some(Lookup::Open(driver)) => break driver,
+                Some(Lookup::Failed(entry)) => {
+                    entry.driver.keep_unanswered();
+                    continue;
                 }
+                // The thread that drives it may have ended.
+                Some(Lookup::Left(driver)) if !helped => {
+                    helped = driver.help(deadline.saturating_duration_since(Instant::now()));
+                }
+                _ => {}
             }
-        }
-        // Its drop removes the entry, also after a panic, unless the claim succeeds.
-        let busy = BusyEntry { registry: self, directory, key: &settings.key };
-        let (begun, mut tries) = (Instant::now(), 0);
-        let (context, claim) = loop {
-            let acquired = acquire::acquire(&self.env, settings, parents, interrupted)?;
-            let context = ClaimContext { rules, floor: 0, acquired, forgets, inherited };
-            tries += 1;
-            match self.claim(settings, context.clone(), interrupted) {
-                Ok(claim) => break (context, claim),
-                Err(error) => {
-                    let grant = context.acquired.into_grant();
-                    match acquire::is_held_here(&self.env, settings, grant.as_ref(), &error) {
-                        true if tries < MOST_HELD_HERE && begun.elapsed() < settings.timeout => continue,
-                        true => {}
-                        false => return_grant(grant, settings),
-                    }
-                    return Err(error);
-                }
+            if !pause.until(deadline) {
+                // Or it is the parent's registry, in a forked child: the caller notices that.
+                let message = "another thread is opening or closing this generator and its disk does not answer; try \
+                               again, or see the state directory's disk";
+                return Err(Error::new(Code::StateIo, message));
             }
         };
-        let leased = claim.lease.is_some();
-        let context = ClaimContext { acquired: Acquired::Nothing, ..context };
-        let (env, renewer) = (Arc::clone(&self.env), Arc::clone(&self.renewer));
-        let generator = Arc::new(Generator::new(
-            env,
-            renewer,
-            Arc::clone(settings),
-            context,
-            claim,
-            RenewalLog::default(),
-            0,
-        ));
-        generator.cache_lease_within(settings.disk_bound());
-        busy.becomes(EntryState::Open { generator: Arc::clone(&generator), handles: 1 });
-        if leased {
-            // A lease ends by itself, also before the first id.
-            self.renewer.schedule(&generator, true);
-        }
-        Ok(generator)
-    }
-
-    /// Creates or finds the directory, on its own thread, because the disk may hang. Returns the identity of the
-    /// directory, and whether its records may be lost at the next start.
-    fn place(&self, settings: &Arc<SnowflakeSettings>) -> Result<(FileId, bool)> {
-        if !settings.key.persist {
-            return Ok((FileId::default(), !uses_leases(settings)));
-        }
-        let bound = settings.disk_bound();
-        let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
-        let found =
-            with_timeout::run(bound, move || env.disk.directory(&wanted.directory, wanted.sharing.access()));
-        let found = found.done().ok_or_else(|| no_answer(settings, bound))?;
-        let path = &settings.directory;
-        let (id, system) = found.map_err(|error| failed("make or open", path, &error))?;
-        deployment::refuse_network(&system, path.display(), settings.sharing.fs, deployment::LOCAL_STATE)?;
-        let surroundings = surroundings();
-        let fixed = match settings.key.workers {
-            WorkerIds::Within(WorkerRange { first, last, by_hostname: false }) if first != last => {
-                let (scope, exclusive) = (self.env.disk.scope(), settings.exclusive_range);
-                let (path, named) = (&path.display(), settings.named);
-                RangePlace { fs: &system, path, named, surroundings, scope, exclusive }.refuse()?;
-                None
-            }
-            WorkerIds::Within(WorkerRange { first, by_hostname: false, .. }) => Some(first),
-            _ => None,
-        };
-        let forgets = system.kind == FilesystemKind::Ephemeral && !uses_leases(settings);
-        if forgets && settings.key.space.rules.on_exhausted == OnExhausted::Borrow {
-            let allowed = format!(
-                "\"wait\" with records on {}, which may not outlive this container: ids never run ahead of the clock",
-                system.name
-            );
-            return Err(Error::invalid("on_exhausted", "\"borrow\"", &allowed));
-        }
-        let warning = deployment::warning(&system, path.display(), settings.named, surroundings, fixed);
-        if let Some(warning) = warning {
-            log::warn!("leafid: {warning}");
-        }
-        Ok((id, forgets))
-    }
-
-    /// Claims on its own thread. If the caller was interrupted before, the claim is released at once.
-    fn claim(
-        &self,
-        settings: &Arc<SnowflakeSettings>,
-        context: ClaimContext,
-        interrupted: Interrupted<'_>,
-    ) -> Result<Claim> {
-        let bound = claim::bound(settings, &context.rules, context.inherited);
-        let (env, wanted) = (Arc::clone(&self.env), Arc::clone(settings));
-        let claim = move || claim::claim(&env, &wanted, &context);
-        match with_timeout::run_unless(bound, os::ThreadKind::Internal, interrupted, claim) {
-            Timed::Interrupted => Err(interrupt::interrupted()),
-            claimed => claimed.done().ok_or_else(|| no_answer(settings, bound))?,
-        }
+        // After a panic too, the entry has one handle less.
+        let mut opening = Opening { registry: self, driver: &driver, succeeded: false };
+        driver.open(interrupted)?;
+        let generator = Generator::of(&driver);
+        opening.succeeded = generator.is_some();
+        generator.ok_or_else(|| Error::new(Code::Closed, "the generator was closed; open another one"))
     }
 
     /// Removes one handle. The last one closes the generator.
-    pub(crate) fn close(&self, generator: &Arc<Generator>) -> Result<()> {
-        let last = self.locked(|entries| {
-            let this =
-                |e: &&mut Entry| matches!(&e.state, EntryState::Open { generator: l, .. } if l.is_same(generator));
-            let entry = entries.iter_mut().find(this)?;
-            if let EntryState::Open { handles, .. } = &mut entry.state
-                && *handles > 1
-            {
-                *handles -= 1;
+    pub(crate) fn close(&self, driver: &Arc<Driver>) -> Result<()> {
+        let is_last = self.locked(|entries| {
+            let entry = entries.iter_mut().find(|entry| Arc::ptr_eq(&entry.driver, driver))?;
+            if entry.handles > 1 {
+                entry.handles -= 1;
                 return None;
             }
-            entry.state = EntryState::Busy;
-            Some((entry.directory, entry.key.clone()))
+            entry.closing = true;
+            Some(())
         });
-        let Some((directory, key)) = last.flatten() else { return Ok(()) };
-        let _busy = BusyEntry { registry: self, directory, key: &key };
-        let deadline = Instant::now() + CLOSE_WAITS;
-        let closed = generator.shut(CLOSE_WAITS);
-        if let Some(source) = generator.settings.key.workers.source() {
-            source.end_calls();
+        if is_last.flatten().is_none() {
+            return Ok(());
         }
-        self.renewer.forget(generator.newest().as_ref(), deadline.saturating_duration_since(Instant::now()));
+        let _closing = Closing { registry: self, driver };
+        let deadline = Instant::now() + CLOSE_WAITS;
+        let closed = driver.close();
+        driver.forget(deadline.saturating_duration_since(Instant::now()));
         closed
     }
 
     /// The number of handles that share this generator.
-    pub(crate) fn handles(&self, generator: &Arc<Generator>) -> usize {
+    pub(crate) fn handles(&self, driver: &Arc<Driver>) -> usize {
         let count = self.locked(|entries| {
-            let counts = entries.iter().filter_map(|entry| match &entry.state {
-                EntryState::Open { generator: l, handles } if l.is_same(generator) => Some(*handles),
-                _ => None,
-            });
-            counts.sum()
+            let entry = entries.iter().find(|entry| Arc::ptr_eq(&entry.driver, driver));
+            entry.filter(|entry| !entry.closing).map_or(0, |entry| entry.handles)
         });
         count.unwrap_or(0)
     }
 
     /// The open generators, each with the number of its handles.
-    pub(crate) fn open_generators(&self) -> Vec<(Arc<Generator>, usize)> {
+    pub(crate) fn open_generators(&self) -> Vec<(Generator, usize)> {
         let open = self.locked(|entries| {
-            let open = entries.iter().filter_map(|entry| match &entry.state {
-                EntryState::Open { generator, handles } => Some((Arc::clone(generator.newest()), *handles)),
-                EntryState::Busy => None,
-            });
-            open.collect()
+            let open = entries.iter().filter(|entry| !entry.closing);
+            open.map(|entry| (Arc::clone(&entry.driver), entry.handles)).collect::<Vec<_>>()
         });
-        open.unwrap_or_default()
+        let open = open.unwrap_or_default().into_iter();
+        open.filter_map(|(driver, handles)| Some((Generator::of(&driver)?, handles))).collect()
     }
 
     /// Returns `None` in a forked child.
@@ -273,44 +180,36 @@ impl Registry {
     }
 }
 
-/// The entry of a key.
-enum Lookup {
-    Open(Arc<Generator>),
-    Busy,
-    /// There is no entry: the caller may claim.
-    Ours,
-}
-
-fn no_answer(settings: &SnowflakeSettings, waited: Duration) -> Error {
-    let directory = settings.directory.display().to_string();
-    with_timeout::no_answer(&directory, waited, "see the disk, or raise timeout_ms")
-}
-
-/// An entry for which other threads wait.
-struct BusyEntry<'a> {
+/// A handle that is being opened.
+struct Opening<'a> {
     registry: &'a Registry,
-    directory: FileId,
-    key: &'a Key,
+    driver: &'a Arc<Driver>,
+    succeeded: bool,
 }
 
-impl BusyEntry<'_> {
-    fn becomes(self, state: EntryState) {
-        self.registry.locked(|entries| {
-            if let Some(entry) = entries.iter_mut().find(|entry| self.is(entry)) {
-                entry.state = state;
-            }
-        });
-    }
-
-    fn is(&self, entry: &Entry) -> bool {
-        entry.directory == self.directory && entry.key == *self.key
-    }
-}
-
-impl Drop for BusyEntry<'_> {
+impl Drop for Opening<'_> {
     fn drop(&mut self) {
+        if self.succeeded {
+            return;
+        }
+        // While something of it is still undone, the next opening waits for that.
+        let is_over = self.driver.has_failed();
         self.registry.locked(|entries| {
-            entries.retain(|entry| !(matches!(entry.state, EntryState::Busy) && self.is(entry)));
+            let its = |entry: &Entry| Arc::ptr_eq(&entry.driver, self.driver);
+            entries.iter_mut().filter(|entry| its(entry)).for_each(|entry| entry.handles -= 1);
+            entries.retain(|entry| !(its(entry) && entry.handles == 0 && is_over));
         });
+    }
+}
+
+/// An entry for which other threads wait. It goes, also after a panic.
+struct Closing<'a> {
+    registry: &'a Registry,
+    driver: &'a Arc<Driver>,
+}
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.registry.locked(|entries| entries.retain(|entry| !Arc::ptr_eq(&entry.driver, self.driver)));
     }
 }

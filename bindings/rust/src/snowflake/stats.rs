@@ -2,6 +2,7 @@
 
 use crate::snowflake::generator::Generator;
 use leafid_core::DurationCounts;
+use leafid_core::run::RunStats;
 
 /// The current state of a snowflake generator. Times are Unix milliseconds.
 #[non_exhaustive]
@@ -46,29 +47,29 @@ pub struct Stats {
 impl Stats {
     /// Does not read the disk and does not wait.
     pub(crate) fn of(generator: &Generator, handles: usize) -> Stats {
-        let settings = &generator.settings;
-        let layout = generator.core.layout();
-        let log = generator.renewal_log();
-        let now = layout.tick_at(generator.env.clock.filtered_ms()).unwrap_or(0);
-        let last = generator.core.first_unused().unwrap_or(0).saturating_sub(1);
+        let Generator { core, clock, driver, .. } = generator;
+        let (settings, layout) = (&driver.settings, core.layout());
+        // In a forked child the caller notices that it is none of its own.
+        let run = driver.stats();
+        let of = |number: fn(&RunStats) -> u64| run.as_ref().map_or(0, number);
         Stats {
             name: settings.key.space.name.clone(),
-            worker_id: generator.worker_id,
+            worker_id: core.worker_id(),
             state_dir: settings.directory.display().to_string(),
             layout: layout.to_string(),
             epoch_ms: layout.epoch_ms(),
             expires_at_ms: layout.expires_at_ms(),
-            reserved_until_ms: layout.tick_start_ms(log.until),
-            lead_ms: last.saturating_sub(now) as i64 * layout.tick_ms(),
-            clock_lag_ms: generator.clock.lag_ms(),
-            lease_until_ms: log.lease_until_ms,
-            ids: generator.core.issued(),
-            waits: generator.waits.counts(),
-            claims: log.claims,
+            reserved_until_ms: run.as_ref().map_or(0, |run| run.reserved_until_ms),
+            lead_ms: run.as_ref().map_or(0, |run| run.lead_ms),
+            clock_lag_ms: clock.lag_ms(),
+            lease_until_ms: run.as_ref().and_then(|run| run.lease_until_ms),
+            ids: of(|run| run.ids),
+            waits: driver.waits.counts(),
+            claims: of(|run| run.claims),
             handles,
-            renewals: log.renewals,
-            renewal_failures: log.failures,
-            last_error: log.last_error.or(log.lease_error).map(|error| error.to_string()),
+            renewals: of(|run| run.renewals),
+            renewal_failures: of(|run| run.renewal_failures),
+            last_error: run.and_then(|run| run.last_error),
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Waits of a caller until an id can be issued: for the clock, for a span, or until the call times out.
 
 use crate::os;
-use crate::snowflake::generator::{Generator, Obtained};
+use crate::os::mutex::PollSleep;
+use crate::snowflake::driver::Driver;
+use crate::snowflake::generator::Generator;
 use crate::tasks::interrupt::{self, Interrupted};
 use crate::worker::settings::SnowflakeSettings;
-use leafid_core::{Action, Code, Error, Result, Utc};
+use leafid_core::run::{Pause, RunTicket, Waiting};
+use leafid_core::{Action, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,127 +15,97 @@ use std::time::{Duration, Instant};
 const LATE: Duration = Duration::from_micros(150);
 /// The longest sleep before the clock is read again, because the clock may be set during a sleep.
 const SLICE: Duration = Duration::from_millis(20);
-/// A wait that ends this long after its deadline was stopped with its process.
-const STOPPED: Duration = Duration::from_secs(1);
+/// After this wait a caller checks whether it can get the span without the background thread.
+const STUCK: Duration = Duration::from_millis(100);
 
 /// The waits for one id, or for one step of a batch.
 pub(crate) struct Wait<'a> {
-    settings: &'a SnowflakeSettings,
     pub(crate) interrupted: Interrupted<'a>,
-    pub(crate) deadline: Option<Instant>,
-    refused: bool,
-    was_stopped: bool,
-    /// The start of the first wait, and the generator that was last waited for.
-    waited: Option<(Instant, Arc<Generator>)>,
+    waiting: Waiting,
+    /// Deadlines count from here, by a clock that does not count while the machine sleeps.
+    begun: Instant,
+    /// The start of the first wait, and what was last waited for.
+    waited: Option<(Instant, Arc<Driver>)>,
 }
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
-        if let Some((begun, generator)) = self.waited.take() {
-            generator.waits.add(begun.elapsed());
+        if let Some((begun, driver)) = self.waited.take() {
+            driver.waits.add(begun.elapsed());
         }
     }
 }
 
 impl<'a> Wait<'a> {
-    pub(crate) fn new(settings: &'a SnowflakeSettings, interrupted: Interrupted<'a>) -> Wait<'a> {
-        Wait { settings, interrupted, deadline: None, refused: false, was_stopped: false, waited: None }
+    pub(crate) fn new(settings: &SnowflakeSettings, interrupted: Interrupted<'a>) -> Wait<'a> {
+        let waiting = Waiting::new(settings.timeout, settings.max_wait);
+        Wait { interrupted, waiting, begun: Instant::now(), waited: None }
     }
 
-    /// Carries out the core's action; the caller then tries again. Errors: a refusal of the core, the error of the
-    /// span, `would_block`, and at the timeout the reason of the wait.
-    pub(crate) fn until_done(&mut self, generator: &Arc<Generator>, action: Action) -> Result<()> {
-        let waited = self.wait(generator, action);
-        match &waited {
-            // Its time passed while this process did not run, and neither did what it waited for: once more.
-            Err(error)
-                if matches!(error.code(), Code::WorkerLost | Code::StateIo)
-                    && !self.was_stopped
-                    && self.deadline.is_some_and(|deadline| Instant::now() > deadline + STOPPED) =>
-            {
-                (self.was_stopped, self.deadline) = (true, None);
-                Ok(())
-            }
-            _ => waited,
-        }
-    }
-
-    fn wait(&mut self, generator: &Arc<Generator>, action: Action) -> Result<()> {
-        let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.settings.timeout);
+    /// Carries out the core's action; the caller then tries again. Errors: those of [`Waiting`].
+    pub(crate) fn until_done(&mut self, generator: &Generator, action: Action) -> Result<()> {
         let begun = self.waited.take().map_or_else(Instant::now, |(begun, _)| begun);
-        self.waited = Some((begun, Arc::clone(generator)));
-        if let Some(ms) = generator.begins_ms
-            && action != Action::Sealed
-            && generator.env.clock.filtered_ms() < ms
-        {
-            return self.until_begin(generator, ms, deadline);
+        self.waited = Some((begun, Arc::clone(&generator.driver)));
+        let (core, begins_ms) = (&generator.core, generator.begins_ms);
+        match self.waiting.step(core, begins_ms, action, generator.now_ms(), self.begun.elapsed()) {
+            Pause::Want => self.span(generator),
+            pause => self.pause(generator, pause).map(drop),
         }
-        if let Action::NeedSpan | Action::Sealed = action {
-            os::check_may_wait()?;
+    }
+
+    /// Wishes for a span, and waits for the answer.
+    fn span(&mut self, generator: &Generator) -> Result<()> {
+        os::check_may_wait()?;
+        let driver = &generator.driver;
+        // In a forked child nothing renews this generator: the caller notices that.
+        let Some(ticket) = driver.want_span() else { return Ok(()) };
+        let waited = self.answer(generator, ticket);
+        if !driver.has_span_answer(ticket) {
+            driver.give_up(ticket);
         }
-        match action {
-            Action::WaitUntil(ms) => self.until(generator, ms, deadline),
-            Action::NeedSpan => {
-                match generator.obtain(deadline, self.settings.max_wait.is_none(), self.interrupted)? {
-                    Obtained::Granted => Ok(()),
-                    Obtained::NoRoom => {
-                        let tick_ms = generator.core.layout().tick_ms();
-                        self.until(generator, generator.env.clock.filtered_ms() + tick_ms, deadline)
-                    }
+        waited
+    }
+
+    fn answer(&mut self, generator: &Generator, ticket: RunTicket) -> Result<()> {
+        let (driver, asked) = (&generator.driver, Instant::now());
+        let (mut sleep, mut helped, mut looked) = (PollSleep::new(), false, asked);
+        loop {
+            let Some(answer) = driver.answer(ticket) else { return Ok(()) };
+            let (now_ms, boot) = (generator.now_ms(), self.begun.elapsed());
+            let pause = self.waiting.answered(&generator.core, answer, now_ms, boot);
+            let Some(left) = self.pause(generator, pause)? else { return Ok(()) };
+            let until = Instant::now() + left;
+            while !driver.has_span_answer(ticket) && looked.elapsed() <= STUCK && sleep.until(until) {
+                if !driver.is_ours() {
+                    return Ok(());
                 }
             }
-            // Sealed, but not closed: its lease was lost.
-            Action::Sealed => {
-                generator.await_successor(deadline, self.settings.max_wait.is_none(), self.interrupted)
+            if looked.elapsed() > STUCK {
+                looked = Instant::now();
+                if (self.interrupted)() {
+                    return Err(interrupt::interrupted());
+                }
+                if !helped && !driver.has_span_answer(ticket) {
+                    helped = driver.help(until.saturating_duration_since(Instant::now()));
+                }
             }
-            // The thread may have slept since it read the clock.
-            Action::ClockBackwards { .. } if !self.refused => {
-                self.refused = true;
-                Ok(())
-            }
-            refused => Err(generator.core.error(refused)),
         }
     }
 
-    /// As `until`, for a generator that found no record.
-    fn until_begin(&mut self, generator: &Generator, ms: i64, deadline: Instant) -> Result<()> {
-        let left_ms = ms - generator.env.clock.filtered_ms();
-        let allowed = deadline.saturating_duration_since(Instant::now());
-        if u128::try_from(left_ms).is_ok_and(|left_ms| left_ms > allowed.as_millis()) {
-            let message = format!(
-                "no record of worker id {} was found, so nothing is issued before {} (no_record_wait_ms): call again in \
-                 {left_ms} ms, or raise timeout_ms ({})",
-                generator.worker_id,
-                Utc(ms),
-                self.settings.timeout.as_millis()
-            );
-            return Err(Error::new(Code::ClockBackwards, message));
+    /// Returns how long to wait for an answer, if that is what comes next.
+    fn pause(&mut self, generator: &Generator, pause: Pause) -> Result<Option<Duration>> {
+        match pause {
+            Pause::Again | Pause::Want => Ok(None),
+            Pause::Until(ms) => self.until(generator, ms).map(|()| None),
+            Pause::Sleep(left) => Ok(Some(left)),
+            Pause::Failed(error) => Err(error),
         }
-        self.until(generator, ms, deadline)
     }
 
-    fn until(&mut self, generator: &Generator, ms: i64, deadline: Instant) -> Result<()> {
-        let clock = &generator.env.clock;
+    fn until(&mut self, generator: &Generator, ms: i64) -> Result<()> {
+        let clock = &generator.driver.env.clock;
         let target_ns = ms.saturating_mul(1_000_000);
-        // A time that has passed needs no wait.
         let left = Duration::from_nanos(target_ns.saturating_sub(clock.filtered_ns()).max(0) as u64);
-        self.settings.check_wait(left)?;
-        let allowed = deadline.saturating_duration_since(Instant::now());
-        if left > allowed {
-            let timeout = self.settings.timeout.as_millis();
-            // Further away than the next tick: the clock is behind, and the tick is not used up.
-            let behind = left.as_millis() as i64 > generator.core.layout().tick_ms();
-            let (code, why) = match behind {
-                true => (Code::ClockBackwards, "the clock is behind the ids issued"),
-                false => (Code::WouldBlock, "the ids of this tick are used up"),
-            };
-            let message = format!(
-                "{why}: the next id is available in {} ms, longer than timeout_ms ({timeout}) allows; call again then, \
-                 or raise timeout_ms",
-                left.as_millis() + 1
-            );
-            return Err(Error::new(code, message));
-        }
         if left > LATE {
             clock.sleep((left - LATE).min(SLICE));
             if left > SLICE && (self.interrupted)() {

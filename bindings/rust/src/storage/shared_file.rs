@@ -82,11 +82,6 @@ impl<C: Stored> SharedFile<C> {
         self.file.changed_ms().map_err(|error| C::failed("read", &self.path, &error))
     }
 
-    /// The permission bits of other users; 0 if only the owner may open it.
-    pub(crate) fn others_bits(&self) -> Result<u32> {
-        self.file.others_bits().map_err(|error| C::failed("read", &self.path, &error))
-    }
-
     /// Writes a new content and syncs it. After an error the file may hold the old or the new one, and must be opened
     /// again.
     pub(crate) fn write(&mut self, content: &C) -> Result<()> {
@@ -140,7 +135,11 @@ impl<C> Drop for SharedFile<C> {
 }
 
 /// Returns `None` if others held the lock for [`LOCK_TIMEOUT`].
-fn lock(env: &Env, path: &Path, new: Option<NewFile<'_>>) -> io::Result<Option<Box<dyn LockedFile>>> {
+pub(crate) fn lock(
+    env: &Env,
+    path: &Path,
+    new: Option<NewFile<'_>>,
+) -> io::Result<Option<Box<dyn LockedFile>>> {
     let deadline = Instant::now() + LOCK_TIMEOUT;
     loop {
         let file = env.disk.open(path, new)?;

@@ -55,6 +55,11 @@ impl SharedLock {
         Ok(FileFacts { id, changed_ms, now_ms })
     }
 
+    /// The permission bits of other users; 0 if only the owner may open it.
+    pub(crate) fn others_bits(&self) -> Result<u32> {
+        self.file.others_bits().map_err(failed(FileAction::Read))
+    }
+
     /// Makes the name of the file durable.
     pub(crate) fn sync_name(&self) -> Result<()> {
         self.file.sync_name().map_err(failed(FileAction::SyncName))

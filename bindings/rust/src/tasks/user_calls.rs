@@ -1,19 +1,18 @@
-//! User callbacks that no caller waits for. Each runs on its own thread.
+//! User callbacks. Each runs on its own thread.
 
 use crate::os::mutex::{PollSleep, lock_signal_safe};
 use crate::os::process::{ForkHooks, ForkOrder, at_fork};
 use crate::os::{self, PerProcess, Thread};
-use crate::tasks::with_timeout::MOST_STUCK_CALLS;
-use leafid_core::{Code, Error, Result};
+use leafid_core::call::{IoFailure, IoKind, MOST_STUCK_CALLS};
 use std::cell::Cell;
-use std::fmt;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The result of a user callback. A [`leafid_core::Error`] in the box keeps its code; any other error becomes
 /// `worker_lost`.
-pub type Answer<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+pub type Answer<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// The calls of this process. A forked child starts with none, because it has no thread of its parent.
 static CALLS: PerProcess<Calls> = PerProcess::new();
@@ -36,20 +35,30 @@ struct Calls {
 struct RunningCall {
     thread: Thread,
     ended: Arc<AtomicBool>,
+    stuck_from: Instant,
 }
 
-/// Runs a user callback on a new thread. Errors: the system gives no thread, or too many calls are stuck.
-pub(crate) fn start(run: impl FnOnce() + Send + 'static) -> Result<()> {
+/// Runs a user callback on a new thread. `is_awaited`: the caller does nothing else meanwhile. After `patience` it counts
+/// as stuck. Errors: the system gives no thread, or too many calls are stuck.
+pub(crate) fn start(
+    is_awaited: bool,
+    patience: Duration,
+    run: impl FnOnce() + Send + 'static,
+) -> Result<(), IoFailure> {
     #[cfg(test)]
     if os::simulated::played().is_some() {
-        os::simulated::leave(run);
+        match is_awaited {
+            true => run(),
+            false => os::simulated::leave(run),
+        }
         return Ok(());
     }
+    let _ = is_awaited;
     let calls =
         CALLS.get_or_install(|| Calls { generation: os::process::generation(), threads: Mutex::default() });
     at_fork(ForkOrder::UserCalls, &FORK_HOOKS);
-    if calls.reap() >= MOST_STUCK_CALLS {
-        return Err(too_many_stuck());
+    if calls.reap().1 >= MOST_STUCK_CALLS {
+        return Err(IoFailure { kind: IoKind::TooManyStuck, ..IoFailure::other("") });
     }
     let ended = Arc::new(AtomicBool::new(false));
     let end = CallEnd(Arc::clone(&ended));
@@ -58,39 +67,25 @@ pub(crate) fn start(run: impl FnOnce() + Send + 'static) -> Result<()> {
         IS_CALL_THREAD.set(true);
         run();
     });
-    let thread = begun.map_err(|error| no_thread_error(&error))?;
-    lock_signal_safe(&calls.threads, calls.generation, |threads| threads.push(RunningCall { thread, ended }));
+    let no_thread =
+        |error: io::Error| IoFailure { kind: IoKind::NoThread, ..IoFailure::other(error.to_string()) };
+    let call =
+        RunningCall { thread: begun.map_err(no_thread)?, ended, stuck_from: Instant::now() + patience };
+    lock_signal_safe(&calls.threads, calls.generation, |threads| threads.push(call));
     Ok(())
 }
 
-/// The error while too many calls are stuck.
-pub(crate) fn too_many_stuck() -> Error {
-    let message = format!(
-        "{MOST_STUCK_CALLS} user callbacks hang in this process; see what they wait for, and restart it"
-    );
-    Error::new(Code::WorkerLost, message)
-}
-
-/// The error without a thread. A user callback never runs on the caller's thread, which may be in a transaction or in a
-/// signal handler.
-pub(crate) fn no_thread_error(error: &dyn fmt::Display) -> Error {
-    let message = format!(
-        "the system cannot start a thread to call the source of worker ids ({error}); see its limits. A child of _Fork or a \
-         raw clone can use no such source"
-    );
-    Error::new(Code::StateIo, message)
-}
-
 impl Calls {
-    /// Joins the threads that have ended; returns how many have not.
-    fn reap(&self) -> usize {
+    /// Joins the threads that have ended. Returns how many have not, and how many of these are stuck.
+    fn reap(&self) -> (usize, usize) {
         let taken = lock_signal_safe(&self.threads, self.generation, |threads| {
             let gone: Vec<RunningCall> = threads.extract_if(.., |call| call.ended.load(Acquire)).collect();
-            (gone, threads.len())
+            let now = Instant::now();
+            (gone, threads.len(), threads.iter().filter(|call| now >= call.stuck_from).count())
         });
-        let Some((gone, left)) = taken else { return 0 };
+        let Some((gone, left, stuck)) = taken else { return (0, 0) };
         gone.into_iter().for_each(|call| call.thread.join());
-        left
+        (left, stuck)
     }
 }
 
@@ -111,5 +106,5 @@ pub(crate) fn wait(patience: Duration) {
     let Some(calls) = CALLS.get() else { return };
     let deadline = Instant::now() + patience;
     let mut sleep = PollSleep::new();
-    while calls.reap() > 0 && sleep.until(deadline) {}
+    while calls.reap().0 > 0 && sleep.until(deadline) {}
 }

@@ -4,6 +4,7 @@ use crate::os::futex;
 use crate::os::mutex::lock;
 use crate::os::process::{ForkHooks, ForkOrder, at_fork};
 use crate::os::{self, ThreadKind, check_may_work, spawn};
+use leafid_core::call::MOST_STUCK_CALLS;
 use leafid_core::{Code, Error, Result};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
@@ -63,8 +64,6 @@ fn stuck(kind: ThreadKind) -> &'static AtomicUsize {
 
 /// How often a long wait calls `interrupted`.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// With this number of stuck calls, no further one is started.
-pub(crate) const MOST_STUCK_CALLS: usize = 16;
 
 /// Resets the counts in a forked child, which has none of its parent's threads.
 static FORK_HOOKS: ForkHooks =

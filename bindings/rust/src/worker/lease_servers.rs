@@ -6,7 +6,7 @@
 mod tests;
 
 #[cfg(feature = "http")]
-use super::lease_client::HttpLeases;
+use super::lease_client::LeaseClient;
 use crate::WorkerSource;
 #[cfg(feature = "http")]
 use crate::config::http_options::opened;
@@ -38,7 +38,7 @@ pub(crate) fn source(
     // Only one call runs at a time.
     let requests = options.access.to(said, urls, 1)?;
     let name = name.to_owned();
-    let open = move || HttpLeases::new(requests, name);
+    let open = move || LeaseClient::new(requests, name);
     let leases = opened("the certificates of ca_file, or of the system,", open)?;
     Ok(WorkerSource::servers(leases))
 }

@@ -1,7 +1,7 @@
 //! The trait for leases of worker ids from a place that all hosts share.
 
 use crate::tasks::user_calls::Answer;
-use leafid_core::{Lease, Renewal};
+use leafid_core::{Lease, Renewal, run};
 use std::time::Duration;
 
 /// A request for a worker id.
@@ -18,6 +18,13 @@ pub struct ClaimRequest {
     pub now_ms: i64,
     /// The requested end of the span, Unix milliseconds. The source may return an earlier or a later one.
     pub until_ms: i64,
+}
+
+impl From<run::ClaimRequest> for ClaimRequest {
+    fn from(request: run::ClaimRequest) -> ClaimRequest {
+        let run::ClaimRequest { name, instance, previous, now_ms, until_ms } = request;
+        ClaimRequest { name, instance, previous, now_ms, until_ms }
+    }
 }
 
 /// A source that leases worker ids from a place that all hosts share: a database, Redis, etcd, ZooKeeper.

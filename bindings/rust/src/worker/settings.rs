@@ -3,7 +3,7 @@
 use crate::config::http_options::{SHARED_GROUP, flag, with_variable};
 use crate::config::state_dir;
 use crate::os::env::{FileId, Sharing};
-use crate::storage::state_file::{IdSpace, Records};
+use crate::storage::state_file::IdSpace;
 use crate::tasks::with_timeout::SHORTEST_DISK_WAIT;
 use crate::worker::lease_servers;
 use crate::worker::options::SnowflakeOptions;
@@ -12,10 +12,11 @@ use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
 use crate::{ClockSource, Worker};
 use leafid_core::options::{
-    DEFAULT_TIMEOUT_MS, allowed, check_unpersisted, id_space, milliseconds, no_record_wait_ms,
+    DEFAULT_TIMEOUT_MS, WorkerRange, allowed, check_unpersisted, id_space, milliseconds, no_record_wait_ms,
     refuse_options_of, rules, start_tick, with_epoch,
 };
-use leafid_core::{Code, Error, Result};
+use leafid_core::run::{RunSettings, Workers};
+use leafid_core::{Error, Result};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -53,33 +54,37 @@ pub(crate) struct Key {
 }
 
 impl SnowflakeSettings {
-    /// The records of its worker ids, and the id space with which they must agree.
-    pub(crate) fn records(&self) -> Records<'_> {
-        Records { directory: &self.directory, access: self.sharing.access(), space: &self.key.space }
-    }
-
     /// How long an opening waits for the disk: at least 100 ms, whatever `timeout_ms` is.
     pub(crate) fn disk_bound(&self) -> Duration {
         self.timeout.max(SHORTEST_DISK_WAIT)
     }
 
-    /// The longest duration of a renewal of a lease.
-    pub(crate) fn call_bound(&self) -> Duration {
-        self.timeout.max(Duration::from_secs(1))
+    /// As the core knows them.
+    pub(crate) fn run_settings(&self) -> RunSettings {
+        let Key { space: IdSpace { name, layout, rules }, workers, persist, start, .. } = &self.key;
+        RunSettings {
+            name: name.clone(),
+            layout: *layout,
+            rules: *rules,
+            workers: match workers {
+                WorkerIds::Within(WorkerRange { first, last, .. }) => {
+                    Workers::Within { first: *first, last: *last }
+                }
+                WorkerIds::FromSource(source) => source.as_workers(),
+            },
+            persist: *persist,
+            locks_host: true,
+            start_after: *start,
+            timeout: self.timeout,
+            lazy: self.lazy,
+            peer_times: self.peer_times.is_some(),
+            disk_needs_loop: false,
+        }
     }
 
-    /// Errors: `would_block` if the handle's thread may not wait this long.
-    pub(crate) fn check_wait(&self, left: Duration) -> Result<()> {
-        match self.max_wait {
-            Some(most) if left > most => {
-                let ms = left.as_millis() + 1;
-                let message = format!(
-                    "the next id is available in {ms} ms, longer than this thread may wait; call again then"
-                );
-                Err(Error::new(Code::WouldBlock, message))
-            }
-            _ => Ok(()),
-        }
+    /// Whether spans come from a lease source. They stay valid after this machine fails.
+    pub(crate) fn uses_leases(&self) -> bool {
+        self.key.workers.source().is_some_and(WorkerSource::leases_spans)
     }
 
     pub(crate) fn parse(set: &SnowflakeOptions) -> Result<SnowflakeSettings> {

@@ -1,17 +1,17 @@
 //! Sources of worker ids: a user callback, an object that leases them from a database or another shared place, or lease
 //! servers.
 
-use crate::os;
+use crate::os::env::Env;
 use crate::tasks::user_calls::Answer;
-use crate::worker::grant::Grant;
 #[cfg(feature = "http")]
-use crate::worker::lease_client::HttpLeases;
+use crate::worker::lease_client::LeaseClient;
 use crate::worker::leases::{ClaimRequest, WorkerLeases};
-use leafid_core::{Code, Error, Lease, Result};
-use std::error::Error as StdError;
+use leafid_core::http::{HttpCall, HttpEnd, NoResponse};
+use leafid_core::run::{ClaimCall, Claimed, ReleaseCall, RenewCall, RunCallEnd, SourceFailure, Workers};
+use leafid_core::{Code, Error, RenewalRequest, Result};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
 type ClaimId = dyn Fn(&ClaimRequest) -> Answer<Option<i64>> + Send + Sync;
 
@@ -28,7 +28,7 @@ enum WorkerSourceKind {
     Callback(Arc<ClaimId>),
     Leases(Arc<dyn WorkerLeases>),
     #[cfg(feature = "http")]
-    Servers(Arc<HttpLeases>),
+    Servers(Arc<LeaseClient>),
 }
 
 impl WorkerSource {
@@ -46,7 +46,7 @@ impl WorkerSource {
 
     /// Lease servers, over HTTP.
     #[cfg(feature = "http")]
-    pub(crate) fn servers(servers: HttpLeases) -> Self {
+    pub(crate) fn servers(servers: LeaseClient) -> Self {
         WorkerSource { kind: WorkerSourceKind::Servers(Arc::new(servers)), identity: None }
     }
 
@@ -56,59 +56,90 @@ impl WorkerSource {
         WorkerSource { identity: Some(identity), ..self }
     }
 
-    /// Claims a worker id. `asked` is the boot time.
-    pub(crate) fn claim(&self, request: &ClaimRequest, asked: Duration) -> Result<Grant> {
-        let generation = os::process::generation();
-        let failed = |error| failed("the claim of a worker id", error);
-        let none = || {
-            let message = format!(
-                "the claim found no free worker id for {:?}; end a process, or widen the pool",
-                request.name
-            );
-            Error::new(Code::WorkerInUse, message)
-        };
-        let (source, lease, asked): (Arc<dyn WorkerLeases>, Lease, Duration) = match &self.kind {
-            WorkerSourceKind::Callback(claim) => {
-                let worker_id = claim(request).map_err(failed)?.ok_or_else(none)?;
-                return Ok(Grant { generation, asked, worker_id, lease: None });
+    /// Asks it for a worker id. `random` is drawn for this claim.
+    pub(crate) fn claim(&self, call: ClaimCall, random: Result<u128>) -> RunCallEnd {
+        let claimed = random.map_err(SourceFailure::Coded).and_then(|random| {
+            let request = ClaimRequest::from(call.request(random));
+            match &self.kind {
+                WorkerSourceKind::Callback(claim) => Ok(guarded(|| claim(&request))?.map(Claimed::Id)),
+                WorkerSourceKind::Leases(leases) => {
+                    let lease = guarded(|| leases.claim(&request))?;
+                    Ok(lease.map(|lease| Claimed::Lease(lease, leases.asked_ago())))
+                }
+                #[cfg(feature = "http")]
+                WorkerSourceKind::Servers(_) => Err(not_asked()),
             }
-            WorkerSourceKind::Leases(leases) => {
-                let lease = leases.claim(request).map_err(failed)?.ok_or_else(none)?;
-                (Arc::clone(leases), lease, asked.saturating_sub(leases.asked_ago()))
-            }
-            #[cfg(feature = "http")]
-            WorkerSourceKind::Servers(servers) => {
-                let (lease, asked) = servers.claim_since(request, asked)?;
-                (Arc::clone(servers) as _, lease, asked)
-            }
-        };
-        Ok(Grant { generation, asked, worker_id: lease.worker_id, lease: Some((source, lease)) })
+        });
+        call.end(claimed)
     }
 
-    /// The lease servers and their URLs; `None` for another source.
-    pub(crate) fn as_servers(&self) -> Option<(Arc<dyn WorkerLeases>, &[String])> {
+    /// Asks it for a longer lease.
+    pub(crate) fn renew(&self, call: RenewCall) -> RunCallEnd {
+        let RenewalRequest { lease, wish_ms } = call.request();
+        let renewed = match &self.kind {
+            WorkerSourceKind::Leases(leases) => guarded(|| leases.renew(lease, *wish_ms)),
+            _ => Err(not_asked()),
+        };
+        call.end(renewed)
+    }
+
+    /// Gives a lease back.
+    pub(crate) fn release(&self, call: ReleaseCall) -> RunCallEnd {
+        let released = match &self.kind {
+            WorkerSourceKind::Leases(leases) => guarded(|| leases.release(call.lease(), call.until_ms())),
+            _ => Err(not_asked()),
+        };
+        call.end(released)
+    }
+
+    /// Sends a request to its servers.
+    pub(crate) fn send(&self, env: &Env, call: HttpCall) -> HttpEnd {
         match &self.kind {
             #[cfg(feature = "http")]
-            WorkerSourceKind::Servers(servers) => Some((Arc::clone(servers) as _, servers.urls())),
+            WorkerSourceKind::Servers(servers) => servers.send(env, call),
+            _ => call.failed(NoResponse::Forked, false),
+        }
+    }
+
+    /// The lease servers; `None` for another source.
+    #[cfg(feature = "http")]
+    pub(crate) fn as_servers(&self) -> Option<&Arc<LeaseClient>> {
+        match &self.kind {
+            WorkerSourceKind::Servers(servers) => Some(servers),
             _ => None,
         }
     }
 
-    /// Whether the last claim failed because no server was reachable.
-    pub(crate) fn is_unreachable(&self) -> bool {
+    /// As the core knows it.
+    pub(crate) fn as_workers(&self) -> Workers {
         match &self.kind {
+            WorkerSourceKind::Callback(_) => Workers::Callback { leases: false },
+            WorkerSourceKind::Leases(_) => Workers::Callback { leases: true },
             #[cfg(feature = "http")]
-            WorkerSourceKind::Servers(servers) => servers.is_unreachable(),
-            _ => false,
+            WorkerSourceKind::Servers(servers) => servers.as_workers(),
         }
     }
 
-    /// Ends the running requests, because the generator was closed.
+    /// What tells an id space and its lease servers from others; `None` for another source.
+    pub(crate) fn servers_key(&self) -> Option<String> {
+        match &self.kind {
+            #[cfg(feature = "http")]
+            WorkerSourceKind::Servers(servers) => Some(servers.key()),
+            _ => None,
+        }
+    }
+
+    /// Ends the requests that nobody waits for any more.
     pub(crate) fn end_calls(&self) {
         #[cfg(feature = "http")]
         if let WorkerSourceKind::Servers(servers) = &self.kind {
             servers.end_calls();
         }
+    }
+
+    /// Whether a renewal waits for the same threads that ask for ids.
+    pub(crate) fn runs_on_callers_thread(&self) -> bool {
+        matches!(&self.kind, WorkerSourceKind::Leases(leases) if leases.runs_on_callers_thread())
     }
 
     pub(crate) fn leases_spans(&self) -> bool {
@@ -125,13 +156,18 @@ impl WorkerSource {
     }
 }
 
-/// The error of a user callback.
-pub(crate) fn failed(doing: &str, error: Box<dyn StdError + Send + Sync>) -> Error {
-    match error.downcast::<Error>() {
-        Ok(error) => *error,
-        // Its own text comes last, unchanged.
-        Err(error) => Error::new(Code::WorkerLost, format!("{doing} failed: {error}")),
-    }
+/// The end of a call of user code. leafid goes on after a panic.
+pub(crate) fn guarded<T>(call: impl FnOnce() -> Answer<T>) -> std::result::Result<T, SourceFailure> {
+    let answer = catch_unwind(AssertUnwindSafe(call)).map_err(|_| SourceFailure::Panicked)?;
+    answer.map_err(|error| match error.downcast::<Error>() {
+        Ok(error) => SourceFailure::Coded(*error),
+        Err(error) => SourceFailure::Text(error.to_string()),
+    })
+}
+
+fn not_asked() -> SourceFailure {
+    let message = "a source of worker ids was asked for what it does not give; report this";
+    SourceFailure::Coded(Error::new(Code::Internal, message))
 }
 
 impl PartialEq for WorkerSource {

@@ -149,11 +149,6 @@ impl WorkerIds {
             WorkerIds::Within(_) => None,
         }
     }
-
-    /// Whether several processes may have one id each.
-    pub(crate) fn is_range(&self) -> bool {
-        self.range().is_some_and(|range| range.first != range.last)
-    }
 }
 
 #[cfg(test)]

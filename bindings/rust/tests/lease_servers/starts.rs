@@ -1,14 +1,16 @@
 //! Starts while no server can be reached: only with a span that is still held.
 
-use crate::common::{Place, newest, sorted_and_distinct, until};
+use crate::common::{HANG, Place, newest, sorted_and_distinct, until};
 use crate::holder::{Holder, holder};
 use crate::holding::{LEASE_MS, ids, ids_until};
 use crate::request::Reaction;
 use crate::server::Server;
 use leafid::{Code, Error, SnowflakeBuilder};
 use serde_json::json;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -273,4 +275,20 @@ fn a_forked_child_has_its_parent_s_span_only_when_that_is_gone() {
     let childs: i64 = parent.say().parse().unwrap();
     assert!(childs > *issued.last().unwrap() && server.covers(childs));
     assert_eq!(parent.say(), "closed");
+}
+
+/// What it waited for is then no longer waited for, and its caller has a handle to close.
+#[test]
+fn an_opening_that_is_interrupted_while_its_lease_is_cached_is_open() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    builder(&place, &server).open().unwrap().close().unwrap();
+    let cache = File::open(file(&place)).unwrap();
+    cache.lock().unwrap();
+    let (name, builder) = (place.name.clone(), builder(&place, &server).timeout_ms(60_000));
+    let (opened, told) = channel();
+    std::thread::spawn(move || opened.send(builder.open_unless(&mut || leafid::metrics().contains(&name))));
+    let flake = told.recv_timeout(HANG).unwrap().unwrap();
+    cache.unlock().unwrap();
+    flake.next().unwrap();
+    flake.close().unwrap();
 }

@@ -1,12 +1,11 @@
-//! A server that leases worker ids to all machines, as in docs/LEASES.md, and its faults. Its clients are leafid's own:
-//! both sides exchange bytes.
+//! A server that leases worker ids to all machines, as in docs/LEASES.md, and its faults. Both sides exchange bytes.
 
 use super::machine::{Draw, Machine, Machines};
 use super::network::{Answer as Reply, Asked, Network};
 use crate::os::mutex::lock;
-use crate::worker::lease_client::{HttpLeases, Simulated};
-use crate::{Answer, ClaimRequest, Lease, Renewal, Snowflake, WorkerLeases};
-use leafid_core::wire;
+use crate::{Answer, ClaimRequest, Lease, Renewal, WorkerLeases};
+use leafid_core::wire::{Request, Response, Verdict, lease_server};
+use leafid_core::{Code, Error, RenewalAnswer};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -103,26 +102,26 @@ impl State {
     /// Handles one request in one transaction.
     fn serve(&mut self, asked: &Asked, now_ms: i64) -> Reply {
         let Ok(body) = serde_json::from_slice::<Value>(&asked.body) else {
-            return error(400, "invalid_argument");
+            return refusal(400, "invalid_argument");
         };
         match asked.path.as_str() {
             "/api/worker/claim" => self.claim(&body, now_ms),
             "/api/worker/renew" => self.renew(&body, now_ms),
             "/api/worker/release" => self.release(&body, now_ms),
-            _ => error(404, "invalid_argument"),
+            _ => refusal(404, "invalid_argument"),
         }
     }
 
     fn claim(&mut self, body: &Value, now_ms: i64) -> Reply {
         let (Some(instance), Some(wished_ms)) = (body["instance"].as_str(), body["until"].as_i64()) else {
-            return error(400, "invalid_argument");
+            return refusal(400, "invalid_argument");
         };
         let again = self.rows.iter().find_map(|row| row.claim.as_ref().filter(|(of, _)| of == instance));
         if let Some((_, answer)) = again {
             return (200, answer.clone());
         }
         let free = |row: &Row| row.ends_ms <= now_ms && row.until_ms <= now_ms;
-        let Some(at) = self.rows.iter().position(free) else { return error(409, "worker_in_use") };
+        let Some(at) = self.rows.iter().position(free) else { return refusal(409, "worker_in_use") };
         let token = self.token();
         let row = &mut self.rows[at];
         row.from_ms = row.until_ms;
@@ -148,10 +147,10 @@ impl State {
         if self.draw.one_in(40) {
             // As after the loss of the server's table: no token is valid any more.
             *self.faults.entry("lease lost").or_default() += 1;
-            return error(409, "worker_lost");
+            return refusal(409, "worker_lost");
         }
         let (Some(at), Some(until_ms)) = (self.of(body), body["until"].as_i64()) else {
-            return error(409, "worker_lost");
+            return refusal(409, "worker_lost");
         };
         let token = self.token();
         let row = &mut self.rows[at];
@@ -165,7 +164,7 @@ impl State {
 
     fn release(&mut self, body: &Value, now_ms: i64) -> Reply {
         let (Some(at), Some(until_ms)) = (self.of(body), body["until"].as_i64()) else {
-            return error(409, "worker_lost");
+            return refusal(409, "worker_lost");
         };
         let row = &mut self.rows[at];
         row.until_ms = until_ms.max(row.from_ms).min(row.until_ms);
@@ -174,42 +173,53 @@ impl State {
     }
 }
 
-fn error(status: u16, name: &str) -> Reply {
+fn refusal(status: u16, name: &str) -> Reply {
     (status, json!({"error": name, "message": "it says so"}).to_string().into_bytes())
 }
 
-/// The client of a process: leafid's own, over the simulated network.
-pub(crate) struct Client(HttpLeases);
+/// The client of a process, over the simulated network: leafid's own requests and judgements.
+pub(crate) struct Client {
+    server: Arc<LeaseServer>,
+    /// The number of its machine.
+    from: usize,
+}
 
 impl Client {
     /// A client on the machine with this number.
     pub(crate) fn new(lease_server: &Arc<LeaseServer>, from: usize) -> Client {
-        let (server, numbers) = (Arc::clone(lease_server), Arc::clone(lease_server));
-        let exchange = move |ask: &wire::Request| {
-            let body = ask.body.as_ref().map(|body| body.text.clone().into_bytes()).unwrap_or_default();
-            let (status, body) = server.asked(&Asked { from, path: ask.path.clone(), body })?;
-            Some(wire::Response::new("http://127.0.0.1", status, &body, "worker"))
-        };
-        let number = move || u128::from(lock(&numbers.state).draw.number());
-        let simulated = Simulated { exchange: Box::new(exchange), number: Box::new(number) };
-        let urls = vec!["http://127.0.0.1:9".to_owned()];
-        let options = Snowflake::builder().options.access.to("worker", urls, 1);
-        let client = options.and_then(|options| HttpLeases::new(options, "default".into()));
-        Client(client.unwrap_or_else(|error| panic!("{error}")).over(simulated))
+        Client { server: Arc::clone(lease_server), from }
+    }
+
+    fn ask<T>(&self, ask: &Request, judge: impl FnOnce(&Response) -> Verdict<T>) -> leafid_core::Result<T> {
+        let body = ask.body.as_ref().map(|body| body.text.clone().into_bytes()).unwrap_or_default();
+        let answer = self.server.asked(&Asked { from: self.from, path: ask.path.clone(), body });
+        let lost = || Error::new(Code::SegmentUnavailable, "no answer came");
+        let (status, body) = answer.ok_or_else(lost)?;
+        judge(&Response::new("http://127.0.0.1", status, &body, "worker")).into_result()
     }
 }
 
 impl WorkerLeases for Client {
     fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
-        Ok(Some(self.0.try_claim(request)?))
+        let ClaimRequest { name, instance, now_ms, until_ms, .. } = request;
+        let claim = lease_server::claim(name, instance, *now_ms, *until_ms);
+        Ok(Some(self.ask(&claim, |reply| lease_server::judge_claim(reply, name, instance))?))
     }
 
     fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
-        self.0.renew(lease, until_ms)
+        let nonce = format!("{:032x}", lock(&self.server.state).draw.number());
+        let renewal = lease_server::renewal("default", lease, until_ms, &nonce);
+        match self.ask(&renewal, |reply| lease_server::judge_renewal(reply, &nonce))? {
+            RenewalAnswer::Renewed(renewal) => Ok(Some(renewal)),
+            RenewalAnswer::NotHeld => Ok(None),
+            RenewalAnswer::Lost(error) => Err(error.into()),
+            RenewalAnswer::Failed(error) => Err(error.message().into()),
+        }
     }
 
     fn release(&self, lease: &Lease, until_ms: i64) -> Answer<()> {
-        self.0.release(lease, until_ms)
+        let release = lease_server::release("default", lease, until_ms);
+        Ok(self.ask(&release, lease_server::judge_release)?)
     }
 
     /// The simulation runs all left actions before a close.

@@ -1,59 +1,35 @@
 //! A running process that issues snowflake ids.
 
 use super::issued::IssuedIds;
-use super::machine::{Draw, World};
+use super::machine::Draw;
 use super::snowflakes::{Process, Turn};
 use crate::Snowflake;
-use crate::os::env::HostLock;
 use crate::os::mutex::lock;
 use crate::os::simulated;
 use crate::snowflake::generator::Generator;
-use crate::snowflake::renewal_log::RenewalLog;
-use crate::storage::state_file::{self, StateFile, this_process};
-use crate::worker::acquire::Acquired;
-use crate::worker::claim::{Claim, ClaimContext};
-use crate::worker::settings::SnowflakeSettings;
+use crate::storage::state_file;
+use crate::tasks::renewal_timer::Renewable;
 use leafid_core::format::state;
-use leafid_core::{Action, Run, Span};
+use leafid_core::{Action, Run, Snowflake as Core, Span};
 use std::sync::Arc;
 
 /// How far ahead of the clock a process still waits for it.
 const PATIENCE_MS: i64 = 3_000;
 
-struct Nowhere;
-impl HostLock for Nowhere {}
-
 impl Process {
     /// A copy of the generator as a fork makes it: at its position, with its spans.
-    pub(crate) fn copy(&self, world: &World, settings: &Arc<SnowflakeSettings>) -> Option<Arc<Generator>> {
-        let generator = self.generator.newest();
-        let from = generator.core.first_unused()?;
-        let record = {
-            let span_writer = lock(&generator.span_writer);
-            span_writer.as_ref()?.file.record().clone()
-        };
-        let env = Arc::new(world.env());
-        let mut file = StateFile::unpersisted(&settings.key.space, generator.worker_id);
-        let (writer, seed) = (this_process(&env), (record.owner >> 64) as u64);
-        file.write(record, &writer).ok()?;
-        let first = Span { from, until: generator.core.until().max(from) };
-        let rules = *generator.core.rules();
-        let claim = Claim {
-            file,
-            host_lock: Box::new(Nowhere),
-            first,
-            begins_ms: None,
-            writer,
-            seed,
-            rules,
-            lease: None,
-        };
-        let context =
-            ClaimContext { rules, floor: 0, acquired: Acquired::Nothing, forgets: false, inherited: false };
-        let (renewer, settings) = (Arc::clone(&self.registry.renewer), Arc::clone(settings));
-        let copy = Generator::new(env, renewer, settings, context, claim, RenewalLog::default(), 0);
-        copy.core.grant(first);
-        Some(Arc::new(copy))
+    pub(crate) fn copy(&self) -> Option<Generator> {
+        let generator = self.newest();
+        let core = &generator.core;
+        let from = core.first_unused()?;
+        let copy = Core::new(*core.layout(), *core.rules(), core.worker_id(), from, from);
+        copy.grant(Span { from, until: core.until().max(from) });
+        Some(Generator { core: Arc::new(copy), ..generator })
+    }
+
+    /// The generator of now: another one after a lost lease.
+    pub(crate) fn newest(&self) -> Generator {
+        Generator::of(&self.generator.driver).unwrap_or_else(|| self.generator.clone())
     }
 
     pub(crate) fn play(&mut self) {
@@ -64,8 +40,7 @@ impl Process {
     /// The work of its background thread, and the calls of the lease server whose turn has come.
     pub(crate) fn background(&mut self, now_ms: i64) {
         self.play();
-        let generator = Arc::clone(self.generator.newest());
-        generator.renew(false);
+        Arc::clone(&self.generator.driver).renew(false);
         self.take_calls(now_ms);
         let mut at = 0;
         while at < self.calls.len() {
@@ -104,11 +79,11 @@ impl Process {
             if left <= 0 || self.world.fate.is_dead() {
                 break;
             }
-            if self.generator.successor.get().is_some() {
-                self.generator = Arc::clone(self.generator.newest());
-                self.flake = Snowflake::of(&self.generator);
+            if !self.generator.is_current() {
+                self.generator = self.newest();
+                self.flake = Snowflake::of(self.generator.clone());
             }
-            let generator = Arc::clone(&self.generator);
+            let generator = self.generator.clone();
             let before = generator.core.until();
             if !many && !late {
                 // As in a user's call.
@@ -119,7 +94,7 @@ impl Process {
                     left -= 1;
                 }
             }
-            let clock_ms = if late { self.old_ms } else { generator.env.clock.filtered_ms() };
+            let clock_ms = if late { self.old_ms } else { generator.now_ms() };
             let most = if many { draw.below(3_000) as usize + 1 } else { 1 };
             match generator.core.reserve(clock_ms, most) {
                 Ok(run) => {
@@ -131,7 +106,7 @@ impl Process {
                     false => break,
                 },
                 Err(Action::WaitUntil(ms)) => {
-                    let wait_ms = ms - generator.env.clock.filtered_ms();
+                    let wait_ms = ms - generator.now_ms();
                     if late || wait_ms > PATIENCE_MS {
                         break;
                     }
@@ -143,18 +118,18 @@ impl Process {
                 Err(_) => break,
             }
         }
-        self.old_ms = self.generator.env.clock.filtered_ms();
+        self.old_ms = self.generator.now_ms();
         self.highest_ms = self.highest_ms.max(self.world.machine.now_ms());
         Ok(())
     }
 
     /// Whether all usable spans are durable, that is, in the record after a power cut.
     pub(crate) fn is_durable(&self) -> bool {
-        let generator = self.generator.newest();
-        if generator.core.first_unused().is_none() || !generator.settings.key.persist {
+        let generator = self.newest();
+        if generator.core.first_unused().is_none() || !generator.driver.settings.key.persist {
             return true;
         }
-        let path = state_file::path_of(&self.generator.settings.directory, generator.worker_id);
+        let path = state_file::path_of(&generator.driver.settings.directory, generator.worker_id());
         let file = lock(&self.world.machine.files).get(&path).cloned();
         let durable = file.and_then(|file| state::read_file(path.display(), &lock(&file).durable).ok());
         self.world.machine.is_named(&path)
@@ -162,7 +137,7 @@ impl Process {
     }
 
     fn issued(&self, generator: &Generator, run: Run, issued: &mut IssuedIds, until: u64) -> Turn {
-        let tick = issued.snowflakes(generator.core.layout(), generator.worker_id, run)?;
+        let tick = issued.snowflakes(generator.core.layout(), generator.worker_id(), run)?;
         match tick < until {
             true => Ok(()),
             false => Err(format!("{} lies outside the spans that were granted", run.first)),
@@ -175,10 +150,10 @@ impl Process {
         if self.world.fate.is_dead() {
             return Ok(());
         }
-        let generator = Arc::clone(self.generator.newest());
+        let generator = self.newest();
         for _ in 0..2 {
             let before = generator.core.until();
-            match generator.core.reserve(generator.env.clock.filtered_ms(), 3) {
+            match generator.core.reserve(generator.now_ms(), 3) {
                 Ok(run) => return self.issued(&generator, run, issued, before),
                 Err(Action::NeedSpan) if self.obtain(&generator, now_ms) && !self.world.fate.is_dead() => {}
                 Err(_) => break,
@@ -187,14 +162,11 @@ impl Process {
         Ok(())
     }
 
-    /// Gets a span for a caller, as `Generator::obtain` does. Returns whether to call again.
-    fn obtain(&mut self, generator: &Arc<Generator>, now_ms: i64) -> bool {
+    /// Gets a span for a caller, which does not wait. Returns whether to call again.
+    fn obtain(&mut self, generator: &Generator, now_ms: i64) -> bool {
         let before = generator.core.until();
-        match generator.locked(|log| log.first.take()).flatten() {
-            Some(first) => generator.core.grant(first),
-            None => {
-                generator.renew(true);
-            }
+        if let Some(ticket) = generator.driver.want_span() {
+            generator.driver.give_up(ticket);
         }
         self.take_calls(now_ms);
         generator.core.until() != before

@@ -64,8 +64,8 @@ impl Simulation {
             }
             for (number, generator) in &self.lingering {
                 simulated::play(*number);
-                if let Ok(run) = generator.core.reserve(generator.env.clock.filtered_ms(), 100) {
-                    self.issued.snowflakes(generator.core.layout(), generator.worker_id, run)?;
+                if let Ok(run) = generator.core.reserve(generator.now_ms(), 100) {
+                    self.issued.snowflakes(generator.core.layout(), generator.worker_id(), run)?;
                 }
             }
         }
@@ -94,7 +94,7 @@ impl Simulation {
         let at = self.draw.below(self.snowflakes.len() as i64) as usize;
         let beside = self.draw.of(&[-1, 0, 1]);
         let Some(process) = &self.snowflakes[at].running else { return Ok(()) };
-        let generator = process.generator.newest();
+        let generator = process.newest();
         let core = &generator.core;
         let span_ms = core.layout().tick_start_ms(core.until()) - self.snowflakes[at].machine.now_ms();
         let of_lease = self.draw.one_in(2);
@@ -135,7 +135,10 @@ impl Simulation {
                 && !process.world.fate.is_dead()
                 && !process.is_durable()
             {
-                return Err(format!("worker id {} may use what is not durable", process.generator.worker_id));
+                return Err(format!(
+                    "worker id {} may use what is not durable",
+                    process.generator.worker_id()
+                ));
             }
             if process.world.fate.is_dead() {
                 unit.kill();

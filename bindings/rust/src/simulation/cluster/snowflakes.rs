@@ -36,7 +36,7 @@ pub(crate) struct Unit {
 pub(crate) struct Process {
     pub(crate) world: World,
     pub(crate) registry: Registry,
-    pub(crate) generator: Arc<Generator>,
+    pub(crate) generator: Generator,
     pub(crate) flake: Snowflake,
     /// The running calls of the lease server, and the time of each one's turn.
     pub(crate) calls: Vec<(i64, Left)>,
@@ -116,7 +116,7 @@ impl Unit {
             false => Ok(generator),
         });
         let started = started.map(|generator| {
-            let (flake, old_ms) = (Snowflake::of(&generator), world.machine.now_ms());
+            let (flake, old_ms) = (Snowflake::of(generator.clone()), world.machine.now_ms());
             Process {
                 world,
                 registry,
@@ -141,13 +141,13 @@ impl Unit {
         let parent = self.running.as_ref()?;
         let world = World::new(machines, &self.machine, number, seed, Some(&parent.world));
         simulated::play(parent.world.fate.number);
-        let copied = parent.copy(&world, &self.settings)?;
+        let copied = parent.copy()?;
         let mut child = Unit::new(SnowflakeSettings::clone(&self.settings), &self.machine, self.leased);
         child.home = self.home;
-        (child.child, child.parents) = (true, Some(parent.generator.worker_id));
+        (child.child, child.parents) = (true, Some(parent.generator.worker_id()));
         child.running = Some(Process {
             registry: Registry::new(world.env().into()),
-            flake: Snowflake::of(&copied),
+            flake: Snowflake::of(copied.clone()),
             generator: copied,
             world,
             calls: Vec::new(),
@@ -165,11 +165,11 @@ impl Unit {
         for _ in 0..4 {
             while let Some(id) = process.flake.try_next() {
                 let run = Run { first: id, stride: 1, count: 1 };
-                issued.snowflakes(process.generator.core.layout(), process.generator.worker_id, run)?;
+                issued.snowflakes(process.generator.core.layout(), process.generator.worker_id(), run)?;
             }
             process.world.machines.pass(1);
         }
-        simulated::play(process.generator.generation);
+        simulated::play(process.generator.driver.generation);
         self.running = None;
         Ok(())
     }
@@ -179,20 +179,20 @@ impl Unit {
         if let Some(process) = self.running.take() {
             self.highest_ms = self.highest_ms.max(process.highest_ms);
             process.world.fate.kill();
-            simulated::play(process.generator.generation);
+            simulated::play(process.generator.driver.generation);
             drop(process);
         }
     }
 
     /// Closes it. Returns its process and its generator, which no thread can use any more.
-    pub(crate) fn close(&mut self) -> Option<(u64, Arc<Generator>)> {
+    pub(crate) fn close(&mut self) -> Option<(u64, Generator)> {
         let mut process = self.running.take()?;
         self.highest_ms = self.highest_ms.max(process.highest_ms);
         simulated::play(process.world.fate.number);
         process.call_all();
-        let generator = Arc::clone(process.generator.newest());
+        let generator = process.newest();
         // An error loses the unused ticks.
-        let _ = process.registry.close(&process.generator);
+        let _ = process.registry.close(&generator.driver);
         (!process.world.fate.is_dead()).then(|| (process.world.fate.number, generator))
     }
 }

@@ -6,8 +6,9 @@
 use super::counter::{FileTag, LockedCounter};
 use crate::os::disk::root;
 use crate::os::env::{Env, FileAccess, FileId, Sharing};
+use crate::storage::io_failure::io_failure;
 use crate::storage::shared_file::{self, SharedFile, Stored};
-use crate::storage::state_file::denied;
+use leafid_core::call::FileAdvice;
 use leafid_core::format::counter::{Counter, Marker};
 use leafid_core::format::shared::{Found, corrupt};
 use leafid_core::options::deployment;
@@ -227,13 +228,5 @@ fn unmarked(path: &Path) -> Error {
 
 /// `state_io` with the failed operation and what to do.
 pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
-    let advice = match error.kind() {
-        io::ErrorKind::PermissionDenied => {
-            return denied(doing, path, error, "or use a directory that it can write");
-        }
-        io::ErrorKind::ReadOnlyFilesystem => "let this user write there",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space there",
-        _ => "see that the directory is there and the disk works",
-    };
-    Error::new(Code::StateIo, format!("cannot {doing} {}: {error}; {advice}", path.display()))
+    io_failure(error).of_doing(doing, path.display(), FileAdvice::Counters)
 }

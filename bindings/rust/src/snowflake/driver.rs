@@ -1,0 +1,483 @@
+//! The driver of a worker id: the core's machine behind its lock, the threads that carry out its calls, and those that
+//! wait for its answers.
+//!
+//! What is next, the machine decides. A thread of leafid pulls its calls, carries them out without its lock, and reports
+//! their ends. Calls of user code and requests to servers have threads of their own; all others run on the thread that
+//! pulled them:
+//!
+//! | Thread | When |
+//! | --- | --- |
+//! | one of its own | while somebody opens or closes |
+//! | that of a call of user code | after its end, if nobody opens or closes |
+//! | the renewal thread | when a caller needs a span, and when the machine says |
+
+use crate::os;
+use crate::os::clock::Clock;
+use crate::os::env::Env;
+use crate::os::futex;
+use crate::os::mutex::{PollSleep, lock_signal_safe};
+use crate::snowflake::unanswered;
+use crate::tasks::interrupt::{self, Interrupted};
+use crate::tasks::renewal_timer::{Renewable, RenewalTimer};
+use crate::tasks::user_calls;
+use crate::tasks::with_timeout::{self, Timed};
+use crate::worker::run_calls::{self, UserCall};
+use crate::worker::settings::SnowflakeSettings;
+use crate::worker::worker_locks::WorkerLocks;
+use leafid_core::call::{CallId, Clocks, Level};
+use leafid_core::place::Place;
+use leafid_core::run::{
+    Answer, Lane, Need, RunCall, RunCallEnd, RunNotice, RunState, RunStats, RunTicket, WorkerRun,
+};
+use leafid_core::{Durations, Result, Snowflake as Core};
+use std::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release,
+};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// The machine itself ends every wait in time.
+const AS_LONG_AS_IT_TAKES: Duration = Duration::from_secs(1 << 30);
+/// The longest pause before the clocks are read again, because they may be set meanwhile.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// The driver of the generators of one key, one after another. All handles of the key share it.
+pub(crate) struct Driver {
+    pub(crate) env: Arc<Env>,
+    pub(crate) settings: Arc<SnowflakeSettings>,
+    /// The clock that is read for each id.
+    pub(crate) clock: Clock,
+    renewer: Arc<RenewalTimer>,
+    machine: Mutex<Machine>,
+    /// Its lock is held while the disk is used.
+    held: Mutex<WorkerLocks>,
+    /// The number of generators so far.
+    generators: AtomicU64,
+    /// The number of the last wish for a span that was answered.
+    answered: AtomicU64,
+    /// Changes with each end of a call and each answer.
+    news: AtomicU32,
+    /// The number of those who open or close, for whom threads drive, and of calls that are carried out.
+    drivers: AtomicUsize,
+    under_way: AtomicUsize,
+    /// How long calls waited, for metrics.
+    pub(crate) waits: Durations,
+    /// The generation of its process.
+    pub(crate) generation: u64,
+}
+
+struct Machine {
+    run: WorkerRun,
+    /// The generator that the handles were told of.
+    told: Option<Arc<Core>>,
+}
+
+/// The thread that drives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Driving {
+    /// The renewal thread, which other generators need too.
+    Renewals,
+    /// The thread of a call that has ended.
+    AfterCall,
+    /// A thread for which a caller waits.
+    Awaited,
+}
+
+/// One who opens or closes, for whom a thread drives. After that one has left, the thread may hang: the ends of calls are
+/// no longer left to it.
+struct Awaited {
+    driver: Arc<Driver>,
+    is_over: AtomicBool,
+}
+
+impl Awaited {
+    fn new(driver: &Arc<Driver>) -> Awaited {
+        driver.drivers.fetch_add(1, AcqRel);
+        Awaited { driver: Arc::clone(driver), is_over: AtomicBool::new(false) }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Acquire)
+    }
+
+    fn leave(&self) {
+        if !self.is_over.swap(true, AcqRel) {
+            self.driver.drivers.fetch_sub(1, AcqRel);
+        }
+    }
+}
+
+/// What the machine says next.
+enum Next {
+    Tell(RunNotice),
+    Call(CallId, Lane, RunCall),
+    /// Nothing before this boot time.
+    Rest(Option<Duration>),
+}
+
+impl Renewable for Driver {
+    fn renew(self: Arc<Self>, _: bool) -> Option<Duration> {
+        self.drive(Driving::Renewals)
+    }
+
+    fn is_leased(&self) -> bool {
+        self.settings.uses_leases()
+    }
+}
+
+impl Driver {
+    /// `seed` is for jitter alone.
+    pub(crate) fn new(
+        env: &Arc<Env>,
+        renewer: &Arc<RenewalTimer>,
+        settings: &Arc<SnowflakeSettings>,
+        place: Place,
+        seed: u64,
+    ) -> Driver {
+        let run = WorkerRun::new(settings.run_settings(), place, seed);
+        Driver {
+            env: Arc::clone(env),
+            settings: Arc::clone(settings),
+            clock: env.clock.read_as(settings.key.clock_source),
+            renewer: Arc::clone(renewer),
+            machine: Mutex::new(Machine { run, told: None }),
+            held: Mutex::default(),
+            generators: AtomicU64::new(0),
+            answered: AtomicU64::new(0),
+            news: AtomicU32::new(0),
+            drivers: AtomicUsize::new(0),
+            under_way: AtomicUsize::new(0),
+            waits: Durations::new(),
+            generation: os::process::generation(),
+        }
+    }
+
+    /// Whether this process made it. After a fork in the middle of a call, the child holds a copy of its parent's.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.generation == os::process::generation()
+    }
+
+    /// The core of the generator of now, when it begins to issue, and its number. `None` in a forked child too.
+    pub(crate) fn now(&self) -> Option<(Arc<Core>, Option<i64>, u64)> {
+        let found = lock_signal_safe(&self.machine, self.generation, |machine| {
+            let core = Arc::clone(machine.told.as_ref()?);
+            Some((core, machine.run.begins_ms(), self.generators.load(Acquire)))
+        });
+        found.flatten()
+    }
+
+    /// The number of generators so far.
+    pub(crate) fn generators(&self) -> u64 {
+        self.generators.load(Acquire)
+    }
+
+    /// Opens it. `interrupted` is called from time to time. Errors: those of the machine; `would_block` if it returns true.
+    pub(crate) fn open(self: &Arc<Self>, interrupted: Interrupted<'_>) -> Result<()> {
+        if self.has_failed()
+            && let Some(claim) = unanswered::take(&self.settings)
+        {
+            self.with(|run, _| run.give_unanswered(claim));
+        }
+        let need = Need::Open { longest: self.settings.max_wait, loops: true };
+        let opened = self.await_driven(need, interrupted);
+        if opened.is_err() {
+            self.keep_unanswered();
+        }
+        opened?;
+        if self.settings.uses_leases() {
+            // A lease ends by itself, also before the first id.
+            self.renewer.schedule(self, true);
+        }
+        Ok(())
+    }
+
+    /// Whether nothing of it is left, so that another one may be opened in its place.
+    pub(crate) fn has_failed(&self) -> bool {
+        let state = self.with(|run, _| run.state());
+        matches!(state, Some(RunState::Failed(_) | RunState::Idle))
+    }
+
+    /// Closes it for all handles, and waits as long as the machine says.
+    pub(crate) fn close(self: &Arc<Self>) -> Result<()> {
+        let of_caller =
+            self.settings.key.workers.source().is_some_and(|source| source.runs_on_callers_thread());
+        // A renewal that closes its own generator would wait for itself.
+        let waits_for_source = !of_caller && !user_calls::is_this_thread();
+        let closed = self.await_driven(Need::Close { quietly: false, waits_for_source }, &mut || false);
+        self.keep_unanswered();
+        closed
+    }
+
+    /// Its job with the renewal thread ends.
+    pub(crate) fn forget(&self, patience: Duration) {
+        self.renewer.forget(self, patience);
+    }
+
+    /// Wishes for a span. `None` in a forked child.
+    pub(crate) fn want_span(self: &Arc<Self>) -> Option<RunTicket> {
+        let ticket = self.with(|run, clocks| run.want(Need::Span, clocks))?;
+        // The first id starts the thread, which renews from then on.
+        self.renewer.schedule(self, self.has_span_answer(ticket));
+        Some(ticket)
+    }
+
+    /// Whether a wish for a span has its answer. It takes no lock.
+    pub(crate) fn has_span_answer(&self, ticket: RunTicket) -> bool {
+        self.answered.load(Acquire) >= ticket.number()
+    }
+
+    /// The answer to a wish. `None` in a forked child.
+    pub(crate) fn answer(&self, ticket: RunTicket) -> Option<Answer> {
+        self.with(|run, _| run.answer(ticket))
+    }
+
+    /// Nobody waits for this any more.
+    pub(crate) fn give_up(&self, ticket: RunTicket) {
+        self.with(|run, clocks| run.give_up(ticket, clocks));
+        self.tell_news();
+    }
+
+    /// For a caller that has waited for long: drives on a thread of its own, unless the disk of this generator hangs. The
+    /// disk of another one may block the renewal thread.
+    pub(crate) fn help(self: &Arc<Self>, patience: Duration) -> bool {
+        if self.held.try_lock().is_err() {
+            return false;
+        }
+        let driver = Arc::clone(self);
+        with_timeout::run(patience, move || driver.drive(Driving::Renewals));
+        true
+    }
+
+    /// Its statistics. `None` in a forked child.
+    pub(crate) fn stats(&self) -> Option<RunStats> {
+        let now_ms = self.env.clock.filtered_ms();
+        self.with(|run, _| run.stats(now_ms))
+    }
+
+    /// Does something with the machine, at the time of now. `None` in a forked child.
+    fn with<R>(&self, action: impl FnOnce(&mut WorkerRun, Clocks) -> R) -> Option<R> {
+        lock_signal_safe(&self.machine, self.generation, |machine| {
+            let result = action(&mut machine.run, self.env.clock.clocks());
+            let (now, told) = (machine.run.generator(), &mut machine.told);
+            if let Some(now) = now
+                && told.as_ref().is_none_or(|told| !Arc::ptr_eq(told, now))
+            {
+                *told = Some(Arc::clone(now));
+                self.generators.fetch_add(1, AcqRel);
+            }
+            self.answered.store(machine.run.answered().spans, Release);
+            result
+        })
+    }
+
+    /// Wakes the threads that drive for those who open or close.
+    fn tell_news(&self) {
+        self.news.fetch_add(1, AcqRel);
+        futex::wake(&self.news, i32::MAX as u32);
+    }
+
+    /// Asks for something that a thread of its own drives, and waits for the answer.
+    fn await_driven(self: &Arc<Self>, need: Need, interrupted: Interrupted<'_>) -> Result<()> {
+        let Some(ticket) = self.with(|run, clocks| run.want(need, clocks)) else { return Ok(()) };
+        if let Some(Answer::Look) | None = self.answer(ticket) {
+            return Ok(());
+        }
+        let mut gives_up = false;
+        let mut ends = || {
+            self.tell_all();
+            if let Some(Answer::Pending(_)) = self.answer(ticket) {
+                gives_up = interrupted();
+                return gives_up;
+            }
+            true
+        };
+        let awaited = Arc::new(Awaited::new(self));
+        let theirs = Arc::clone(&awaited);
+        let drive = move || theirs.driver.drive_for(ticket, &theirs);
+        let ended = with_timeout::run_unless(AS_LONG_AS_IT_TAKES, os::ThreadKind::Internal, &mut ends, drive);
+        awaited.leave();
+        match (ended, need) {
+            (Timed::Interrupted, _) if gives_up => {
+                self.give_up(ticket);
+                // It may have been opened just before: then the caller has a handle to close.
+                return match self.with(|run, _| run.state()) {
+                    Some(RunState::Held { .. }) => Ok(()),
+                    _ => Err(interrupt::interrupted()),
+                };
+            }
+            // No thread drives: the machine ends a close by itself, but not a claim.
+            (Timed::TooMany | Timed::Out, Need::Open { .. }) => {
+                self.give_up(ticket);
+                let directory = self.settings.directory.display().to_string();
+                let (bound, advice) = (self.settings.disk_bound(), "see the disk, or raise timeout_ms");
+                return Err(with_timeout::no_answer(&directory, bound, advice));
+            }
+            // In a forked child the caller notices that.
+            (Timed::Forked, _) => return Ok(()),
+            _ => {}
+        }
+        let mut sleep = PollSleep::new();
+        loop {
+            match self.answer(ticket) {
+                Some(Answer::Pending(_)) => {}
+                Some(Answer::Failed(error)) => return Err(error),
+                Some(Answer::Look | Answer::NoRoom) | None => return Ok(()),
+            }
+            sleep.until(Instant::now() + SLICE);
+            self.tell_all();
+        }
+    }
+
+    /// Drives until this is answered or its caller has left, and nothing is left to do at once.
+    fn drive_for(self: &Arc<Self>, ticket: RunTicket, awaited: &Awaited) {
+        loop {
+            let seen = self.news.load(Acquire);
+            let due = self.drive(Driving::Awaited);
+            let is_pending = matches!(self.answer(ticket), Some(Answer::Pending(_))) && !awaited.is_over();
+            if !is_pending && !self.is_undoing() {
+                break;
+            }
+            let left = due.map_or(SLICE, |due| due.min(SLICE));
+            match (&self.env.clock, self.under_way.load(Acquire)) {
+                // Nothing comes but by the clock, which passes by sleeps.
+                (Clock::Other(clock, _), 0) => clock.sleep(left),
+                _ => futex::wait(&self.news, seen, left),
+            }
+        }
+        awaited.leave();
+        // What came before the line above.
+        self.drive(Driving::Awaited);
+        self.keep_unanswered();
+    }
+
+    /// Whether a failed opening still gives back what it has locked.
+    fn is_undoing(&self) -> bool {
+        self.with(|run, _| run.state()) == Some(RunState::Claiming)
+    }
+
+    /// Carries out all that the machine wants now. Returns when to do it again, if at all.
+    fn drive(self: &Arc<Self>, driving: Driving) -> Option<Duration> {
+        let mut here = Vec::new();
+        loop {
+            match self.next()? {
+                Next::Tell(notice) => self.tell(notice),
+                Next::Call(id, lane, call) => match run_calls::of_user(call) {
+                    Ok(call) => self.call_user(id, call, driving),
+                    Err(call) if driving == Driving::Renewals && lane != Lane::Disk => {
+                        self.run_beside(id, call);
+                    }
+                    Err(call) => {
+                        self.under_way.fetch_add(1, AcqRel);
+                        here.push((id, call));
+                    }
+                },
+                Next::Rest(due) if here.is_empty() => {
+                    return due.map(|due| due.saturating_sub(self.env.clock.boot_time()));
+                }
+                Next::Rest(_) => {
+                    for (id, call) in here.drain(..) {
+                        self.carry_out(call).into_iter().for_each(|end| self.done(id, end));
+                        self.under_way.fetch_sub(1, AcqRel);
+                        // Another thread may wait for the end.
+                        self.tell_news();
+                    }
+                }
+            }
+        }
+    }
+
+    /// `None` in a forked child.
+    fn next(&self) -> Option<Next> {
+        self.with(|run, clocks| {
+            if let Some(notice) = run.next_notice(clocks) {
+                return Next::Tell(notice);
+            }
+            match run.next_call(clocks) {
+                Some((id, lane, call)) => Next::Call(id, lane, call),
+                None => match run.next_notice(clocks) {
+                    Some(notice) => Next::Tell(notice),
+                    None => Next::Rest(run.next_time()),
+                },
+            }
+        })
+    }
+
+    /// Tells what the machine has to tell, without a call.
+    fn tell_all(&self) {
+        while let Some(Some(notice)) = self.with(|run, clocks| run.next_notice(clocks)) {
+            self.tell(notice);
+        }
+    }
+
+    /// No lock is held: a logger may ask for an id.
+    fn tell(&self, notice: RunNotice) {
+        match notice {
+            RunNotice::Log(Level::Info, text) => log::info!("leafid: {text}"),
+            RunNotice::Log(Level::Warn, text) => log::warn!("leafid: {text}"),
+            RunNotice::Wake | RunNotice::Closed(_) => self.tell_news(),
+            RunNotice::Abandon(_) => {
+                self.settings.key.workers.source().into_iter().for_each(|source| source.end_calls());
+            }
+        }
+    }
+
+    fn done(&self, id: CallId, end: RunCallEnd) {
+        self.with(|run, clocks| run.done(id, end, clocks));
+    }
+
+    /// Starts a call of user code, or a request to a server.
+    fn call_user(self: &Arc<Self>, id: CallId, call: UserCall, driving: Driving) {
+        let (driver, theirs) = (Arc::clone(self), call.clone());
+        self.under_way.fetch_add(1, AcqRel);
+        let run = move || {
+            let end = theirs.carry_out(&driver.env, &driver.settings);
+            driver.ended_beside(id, end);
+        };
+        if let Err(failure) = user_calls::start(driving == Driving::Awaited, self.settings.timeout, run) {
+            self.under_way.fetch_sub(1, AcqRel);
+            self.done(id, call.not_begun(failure));
+        }
+    }
+
+    /// A call of leafid's own that must not hold up the renewals of others.
+    fn run_beside(self: &Arc<Self>, id: CallId, call: RunCall) {
+        let (driver, theirs) = (Arc::clone(self), call.clone());
+        self.under_way.fetch_add(1, AcqRel);
+        let run = move || {
+            driver.carry_out(theirs).into_iter().for_each(|end| driver.ended_beside(id, end));
+        };
+        if user_calls::start(false, self.settings.timeout, run).is_err() {
+            self.under_way.fetch_sub(1, AcqRel);
+            self.carry_out(call).into_iter().for_each(|end| self.done(id, end));
+        }
+    }
+
+    /// A call on a thread of its own has ended.
+    fn ended_beside(self: &Arc<Self>, id: CallId, end: RunCallEnd) {
+        self.done(id, end);
+        self.under_way.fetch_sub(1, AcqRel);
+        self.tell_news();
+        if self.drivers.load(Acquire) == 0 {
+            let due = self.drive(Driving::AfterCall);
+            self.keep_unanswered();
+            if due.is_some() {
+                self.renewer.schedule(self, true);
+            }
+        }
+    }
+
+    /// What no server has answered is sent again by the next opening.
+    pub(crate) fn keep_unanswered(&self) {
+        let is_over = |state| matches!(state, RunState::Failed(_) | RunState::Closed);
+        while let Some(Some(claim)) =
+            self.with(|run, _| if is_over(run.state()) { run.take_unanswered() } else { None })
+        {
+            unanswered::keep(&self.settings, claim);
+        }
+    }
+
+    /// Carries out a call of leafid's own.
+    fn carry_out(&self, call: RunCall) -> Option<RunCallEnd> {
+        run_calls::carry_out(&self.env, &self.settings, &self.held, call)
+    }
+}
