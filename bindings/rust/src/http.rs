@@ -38,12 +38,11 @@ pub(crate) use url::ServerUrl;
 use crate::os::mutex::lock_signal_safe;
 use crate::os::{self, PerProcess};
 use deadline::Deadlines;
+use leafid_core::Result;
 use leafid_core::http::{HttpCall, HttpEnd, HttpServers, NoResponse};
-use leafid_core::wire::{Request, Response, Verdict};
-use leafid_core::{Code, Error, FailOver, FailOverAction, RequestEnd, Result, ServersHealth};
 use settings::Settings;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
+use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 use std::time::Instant;
 use ureq::Agent;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector, RustlsConnector};
@@ -51,19 +50,13 @@ use ureq::unversioned::transport::{ConnectProxyConnector, Connector, RustlsConne
 /// The servers of one source, and the connections to them.
 pub(crate) struct ServerPool {
     settings: Settings,
-    /// A forked child starts with healthy servers and no connection.
+    /// A forked child starts without a connection.
     process: PerProcess<Process>,
-    origin: Instant,
     is_closed: AtomicBool,
-    /// How often the running requests were ended.
-    endings: AtomicU64,
-    /// The error code for a response that is not HTTP.
-    pub(crate) not_http_code: Code,
 }
 
 struct Process {
     generation: u64,
-    health: Mutex<ServersHealth>,
     /// The connections to each server.
     agents: Vec<Mutex<Option<Agent>>>,
 }
@@ -72,82 +65,7 @@ impl ServerPool {
     /// Reads files and the environment. Errors: `invalid_argument`.
     pub(crate) fn new(options: HttpOptions) -> Result<ServerPool> {
         let settings = Settings::parse(options)?;
-        Ok(ServerPool {
-            settings,
-            process: PerProcess::new(),
-            origin: Instant::now(),
-            is_closed: AtomicBool::new(false),
-            endings: AtomicU64::new(0),
-            not_http_code: Code::SourceInvalid,
-        })
-    }
-
-    /// Sends a request to the servers until one returns a response or the time of a request is over.
-    ///
-    /// It starts with the first server that does not back off. If all of them back off, it returns the last error at
-    /// once. It runs on a thread of leafid.
-    ///
-    /// `ask` creates each request from its nonce: `nonce` and the next ones. `read` judges the response, which may be a
-    /// failure, with that nonce. `whose` is the requested tag, or "" if all requests are alike. `urgent`: a caller
-    /// waits. The nonce also makes the back-off times differ.
-    ///
-    /// Errors: those of `read`; `segment_unavailable`, `source_invalid`, `closed`.
-    pub(crate) fn ask<T>(
-        &self,
-        whose: &str,
-        urgent: bool,
-        nonce: u128,
-        ask: &dyn Fn(u128) -> Request,
-        read: &dyn Fn(u128, &Response) -> Verdict<T>,
-    ) -> Result<T> {
-        let mut answer = None;
-        self.ask_untyped(whose, urgent, nonce, ask, &mut |nonce, reply| {
-            read(nonce, reply).map(|read| answer = Some(read))
-        })?;
-        // Every success has set it.
-        answer.ok_or_else(forked)
-    }
-
-    /// [`ServerPool::ask`], compiled once for all types of answers: `read` keeps the answer.
-    fn ask_untyped(
-        &self,
-        whose: &str,
-        urgent: bool,
-        nonce: u128,
-        ask: &dyn Fn(u128) -> Request,
-        read: &mut dyn FnMut(u128, &Response) -> Verdict<()>,
-    ) -> Result<()> {
-        let process = self.process();
-        let endings = self.endings.load(Acquire);
-        let Settings { servers, request_timeout, connect_timeout, .. } = &self.settings;
-        let answer_by = Instant::now() + *request_timeout;
-        let once = ask(nonce).once;
-        let mut request = FailOver::new(whose, urgent, once, nonce, servers.len(), *connect_timeout);
-        loop {
-            if self.is_closed.load(Acquire) || self.endings.load(Acquire) != endings {
-                process.with(|health| request.cancelled(health));
-                return Err(Error::new(Code::Closed, "the source was closed while it was asked"));
-            }
-            let left = answer_by.saturating_duration_since(Instant::now());
-            let action = process.with(|health| request.poll(health, self.now_ms(), left));
-            let (server, nonce, within, reconnect) = match action.ok_or_else(forked)? {
-                FailOverAction::Send { server, nonce, within, reconnect } => {
-                    (server, nonce, within, reconnect)
-                }
-                FailOverAction::Stop(error) => return Err(error),
-            };
-            if reconnect {
-                drop(process.forget_connections(server));
-            }
-            let begun = Instant::now();
-            let bounds = Deadlines { connect_by: begun + *connect_timeout, answer_by: begun + within };
-            let end = self.one(process, server, bounds, &ask(nonce), &mut |reply| read(nonce, reply));
-            if let Some(result) =
-                process.with(|health| request.ended(health, end, self.now_ms())).ok_or_else(forked)?
-            {
-                return result;
-            }
-        }
+        Ok(ServerPool { settings, process: PerProcess::new(), is_closed: AtomicBool::new(false) })
     }
 
     /// The servers, as the machines of the core know them.
@@ -173,14 +91,6 @@ impl ServerPool {
         }
     }
 
-    /// The URL of each server, and its last error if there was one.
-    pub(crate) fn last_errors(&self) -> Vec<(String, Option<Error>)> {
-        let errors =
-            self.process().with(|servers| servers.last_errors().map(Option::<&Error>::cloned).collect());
-        let errors: Vec<_> = errors.unwrap_or_else(|| vec![None; self.settings.servers.len()]);
-        self.settings.servers.iter().map(|server| server.url.to_string()).zip(errors).collect()
-    }
-
     /// Closes the connections that no request uses. Called some time after the last request.
     pub(crate) fn close_idle(&self) {
         let process = self.process();
@@ -198,7 +108,6 @@ impl ServerPool {
 
     /// Ends the running requests, but not later ones.
     pub(crate) fn end_requests(&self) {
-        self.endings.fetch_add(1, AcqRel);
         let Some(process) = self.process.get() else { return };
         for at in 0..process.agents.len() {
             if let Some(agent) = process.forget_connections(at) {
@@ -210,55 +119,8 @@ impl ServerPool {
     fn process(&self) -> &Process {
         self.process.get_or_install(|| Process {
             generation: os::process::generation(),
-            health: Mutex::new(ServersHealth::new(self.settings.servers.len())),
             agents: self.settings.servers.iter().map(|_| Mutex::default()).collect(),
         })
-    }
-
-    /// Sends one request to one server.
-    fn one(
-        &self,
-        process: &Process,
-        at: usize,
-        bounds: Deadlines,
-        ask: &Request,
-        read: &mut dyn FnMut(&Response) -> Verdict<()>,
-    ) -> RequestEnd {
-        let server = &self.settings.servers[at];
-        let Some(agent) = self.agent(process, at) else {
-            let what = format!("{server} was asked by the parent of this process");
-            let error = Error::new(Code::SegmentUnavailable, what);
-            return RequestEnd::None(response::unanswered(error.clone(), error));
-        };
-        let (reply, exchange) = match response::ask(&agent, ask, &self.settings, server, bounds) {
-            Ok(answered) => answered,
-            Err(failed) if failed.is_stale => return RequestEnd::Stale(failed.failure),
-            Err(mut failed) => {
-                if failed.failure.error.code() == Code::SourceInvalid {
-                    failed.failure.error = Error::new(self.not_http_code, failed.failure.error.message());
-                }
-                return RequestEnd::None(failed.failure);
-            }
-        };
-        let server = server.to_string();
-        let failure = |error, is_denied| reply.server_failure(&server, error, is_denied);
-        let verdict = match read(&reply) {
-            Verdict::Answer(()) => Verdict::Answer(()),
-            Verdict::Refused(error) => Verdict::Refused(error),
-            Verdict::TryNext(error) => Verdict::TryNext(error),
-            Verdict::BadServer(error) => {
-                return RequestEnd::Response(Verdict::BadServer(failure(error, false)));
-            }
-            Verdict::Denied(error) => return RequestEnd::Response(Verdict::Denied(failure(error, true))),
-        };
-        exchange.prove();
-        RequestEnd::Response(verdict)
-    }
-
-    /// Milliseconds of a clock that only goes forward.
-    fn now_ms(&self) -> i64 {
-        // It has room for 292 million years.
-        self.origin.elapsed().as_millis() as i64
     }
 
     /// The connections to a server. `None` in a forked child.
@@ -277,11 +139,6 @@ impl ServerPool {
 
 impl Process {
     /// Returns `None` in a forked child.
-    fn with<R>(&self, action: impl FnOnce(&mut ServersHealth) -> R) -> Option<R> {
-        lock_signal_safe(&self.health, self.generation, action)
-    }
-
-    /// Returns `None` in a forked child.
     fn with_agent<R>(&self, at: usize, action: impl FnOnce(&mut Option<Agent>) -> R) -> Option<R> {
         lock_signal_safe(&self.agents[at], self.generation, action)
     }
@@ -290,9 +147,4 @@ impl Process {
     fn forget_connections(&self, at: usize) -> Option<Agent> {
         self.with_agent(at, Option::take).flatten()
     }
-}
-
-/// The error of a request that began in the parent of this process.
-fn forked() -> Error {
-    Error::new(Code::SegmentUnavailable, "no server could be asked in time")
 }

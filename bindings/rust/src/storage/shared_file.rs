@@ -3,7 +3,7 @@
 //! It has two slots, as a state file has. It is never renamed, replaced or unlinked.
 
 use crate::os;
-use crate::os::env::{Env, FileAccess, FileId, LockedFile, NewFile};
+use crate::os::env::{Env, FileAccess, LockedFile, NewFile};
 use crate::storage::state_file;
 use leafid_core::format::shared::{self, Content, Found};
 use leafid_core::format::two_slots::{self, NUMBER_OF_NEW, SLOT_BYTES};
@@ -16,9 +16,6 @@ use std::time::{Duration, Instant};
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often the lock is tried. It is constant, so that a process that waits long does not try less often.
 const POLL_INTERVAL: Duration = Duration::from_micros(500);
-/// How often a content is written that records the time of its write, if a busy machine takes too long for a write.
-const STAMPED_WRITES: usize = 5;
-
 /// The content of a file that processes share.
 pub(crate) trait Stored: Content {
     /// `state_io` with the failed operation, the path and what to do.
@@ -72,16 +69,6 @@ impl<C: Stored> SharedFile<C> {
         &self.found
     }
 
-    /// The identity of the file.
-    pub(crate) fn id(&self) -> Result<FileId> {
-        self.file.id().map_err(|error| C::failed("read", &self.path, &error))
-    }
-
-    /// The time of the last write or change, by the kernel's clock in Unix milliseconds.
-    pub(crate) fn changed_ms(&self) -> Result<i64> {
-        self.file.changed_ms().map_err(|error| C::failed("read", &self.path, &error))
-    }
-
     /// Writes a new content and syncs it. After an error the file may hold the old or the new one, and must be opened
     /// again.
     pub(crate) fn write(&mut self, content: &C) -> Result<()> {
@@ -93,24 +80,6 @@ impl<C: Stored> SharedFile<C> {
         self.file.write(self.spare * SLOT_BYTES, &bytes).map_err(failed)?;
         self.number += 1;
         self.spare = 1 - self.spare;
-        Ok(())
-    }
-
-    /// Writes a content that records the time of its write, until that time agrees with the kernel's. If they never
-    /// agree, such as with a faked clock, a later reader ignores what depends on it. Errors: as [`SharedFile::write`].
-    pub(crate) fn write_stamped(
-        &mut self,
-        content: &mut C,
-        stamp: impl Fn(&mut C),
-        is_stamp: impl Fn(&C, i64) -> bool,
-    ) -> Result<()> {
-        for _ in 0..STAMPED_WRITES {
-            stamp(content);
-            self.write(content)?;
-            if is_stamp(content, self.changed_ms()?) {
-                break;
-            }
-        }
         Ok(())
     }
 
