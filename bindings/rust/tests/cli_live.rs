@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::Place;
 use common::programs::command;
+use common::{PATIENT_MS, Place};
 use leafid::{FileTag, Segments};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -63,7 +63,7 @@ fn serve(requests: usize, page: fn() -> String) -> String {
 
 #[test]
 fn worker_ids_and_segments_are_watched_with_their_rates() {
-    let place = Place::new();
+    let place = Place::in_memory();
     let flake = place.builder().worker(7).open().unwrap();
     flake.next().unwrap();
     let counters = place.dir.path().join("counters");
@@ -73,6 +73,7 @@ fn worker_ids_and_segments_are_watched_with_their_rates() {
         .tags([("order", FileTag { start: 1, step: 1_000 })])
         .name(&place.name)
         .state_dir(place.dir.path())
+        .timeout_ms(PATIENT_MS)
         .open()
         .unwrap();
     let tag = ids.tag("order").unwrap();
@@ -119,7 +120,7 @@ fn worker_ids_and_segments_are_watched_with_their_rates() {
 
 #[test]
 fn a_watch_without_a_terminal_is_plain_text() {
-    let place = Place::new();
+    let place = Place::in_memory();
     let flake = place.builder().worker(7).open().unwrap();
     let output =
         on(&place, &["watch", "--count", "2", "--interval-ms", "50", "--metrics", "http://127.0.0.1:1/"]);
@@ -145,7 +146,7 @@ fn a_watch_without_a_terminal_is_plain_text() {
 /// Waits for a program with a limit.
 #[cfg(unix)]
 fn ended(mut child: Child) -> std::process::ExitStatus {
-    for _ in 0..6_000 {
+    for _ in 0..common::HANG.as_millis() / 10 {
         if let Some(status) = child.try_wait().unwrap() {
             return status;
         }
@@ -167,7 +168,7 @@ fn a_watch_on_a_terminal_draws_over_itself_and_ends_with_ctrl_c() {
 #[cfg(target_os = "linux")]
 fn watch_until_interrupted(interrupts: &str) {
     use std::os::unix::process::ExitStatusExt;
-    let place = Place::new();
+    let place = Place::in_memory();
     let flake = place.builder().worker(7).open().unwrap();
     let (dir, program) = (place.dir.path().display(), env!("CARGO_BIN_EXE_leafid"));
     let line = format!("trap {interrupts} INT; exec {program} watch --interval-ms 50 --state-dir {dir}");
@@ -197,7 +198,7 @@ fn watch_until_interrupted(interrupts: &str) {
 
 #[test]
 fn a_bench_measures_and_leaves_nothing_behind() {
-    let place = Place::new();
+    let place = Place::in_memory();
     let output = on(&place, &["bench", "--seconds", "1", "--threads", "2", "--json"]);
     let found = &lines(done(&output))[0];
     let number = |name: &str| found[name].as_u64().unwrap();
@@ -240,7 +241,7 @@ fn completions_and_the_manual_name_every_command() {
 #[test]
 fn a_check_against_another_host_finds_the_worker_ids_that_both_have() {
     // This process plays the other host: its metrics are all that is seen of it.
-    let (there, here) = (Place::new(), Place::new());
+    let (there, here) = (Place::in_memory(), Place::in_memory());
     let flake = there.builder().worker(7).open().unwrap();
     flake.next().unwrap();
     let url = serve_metrics(3);
@@ -277,7 +278,7 @@ fn the_commands_of_the_page_of_duplicates_say_what_it_says() {
         "leafid_snowflake_handles{name=\"default\",worker_id=\"7\",state_dir=\"/s\",layout=\"leaf\"} 1\n"
             .into()
     });
-    let place = Place::new();
+    let place = Place::in_memory();
     let mut said = Vec::new();
     for line in page.lines().filter_map(|line| line.strip_prefix("    leafid ")) {
         let command = line.split(" #").next().unwrap().trim().replace("http://other:8000/metrics", &url);

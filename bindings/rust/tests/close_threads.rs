@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 /// Idle threads end by themselves after 10 s.
-const SOON: Duration = Duration::from_secs(5);
+const SOON: Duration = Duration::from_secs(9);
 
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()

@@ -5,6 +5,7 @@
 
 mod common;
 
+use common::PATIENT_MS;
 use common::programs::command;
 use leafid::{Code, Error, Layout, Segment, Segments, SegmentsBuilder, Snowflake, SnowflakeBuilder};
 use std::path::Path;
@@ -36,18 +37,21 @@ fn earlier() -> TempDir {
 }
 
 fn snowflake(directory: &TempDir, name: &str) -> SnowflakeBuilder {
-    Snowflake::builder().name(name).state_dir(directory.path().join("state"))
+    Snowflake::builder().name(name).state_dir(directory.path().join("state")).timeout_ms(PATIENT_MS)
 }
 
 fn segments(directory: &TempDir, name: &str) -> SegmentsBuilder {
-    Segments::builder().name(name).state_dir(directory.path().join("state")).timeout_ms(100)
+    Segments::builder().name(name).state_dir(directory.path().join("state")).timeout_ms(PATIENT_MS)
 }
 
-/// What the first fetch comes to where the source gives this range.
-fn first(builder: SegmentsBuilder, start: i64, end: i64) -> Result<i64, Error> {
-    let ids =
-        builder.fetch(move |_| Ok(Some(Segment::new(start, end, 1)?.into()))).adaptive(false).open().unwrap();
-    ids.tag("order").unwrap().next()
+/// Where the source gives this range.
+fn given(builder: SegmentsBuilder, start: i64, end: i64) -> Segments {
+    builder.fetch(move |_| Ok(Some(Segment::new(start, end, 1)?.into()))).adaptive(false).open().unwrap()
+}
+
+/// What is made of this range until the call gives up.
+fn refused(builder: SegmentsBuilder, start: i64, end: i64) -> Error {
+    given(builder, start, end).tag("order").unwrap().next_within(3_000).unwrap_err()
 }
 
 #[test]
@@ -102,7 +106,7 @@ fn a_generator_goes_on_above_what_a_damaged_slot_held() {
 #[test]
 fn a_cached_lease_that_is_not_held_any_more_is_refused_as_such() {
     let (_alone, directory) = (alone(), earlier());
-    let builder = snowflake(&directory, "earlier-leased").worker("http://127.0.0.1:9").timeout_ms(500);
+    let builder = snowflake(&directory, "earlier-leased").worker("http://127.0.0.1:9").timeout_ms(PATIENT_MS);
     let error = builder.open().unwrap_err();
     assert_eq!(error.code(), Code::WorkerLost, "{error}");
     assert!(error.message().contains("and no cached lease is still valid here"), "{error}");
@@ -112,11 +116,11 @@ fn a_cached_lease_that_is_not_held_any_more_is_refused_as_such() {
 fn ranges_that_were_given_are_refused_and_counters_go_on() {
     let (_alone, directory) = (alone(), earlier());
     let ordered = || segments(&directory, "earlier-ordered");
-    assert_eq!(first(ordered(), 501, 601).unwrap_err().code(), Code::SegmentRegressed);
-    assert_eq!(first(ordered(), 601, 701).unwrap(), 601);
+    assert_eq!(refused(ordered(), 501, 601).code(), Code::SegmentRegressed);
+    assert_eq!(given(ordered(), 601, 701).tag("order").unwrap().next().unwrap(), 601);
     let unordered = || segments(&directory, "earlier-unordered").ordered_source(false);
     for (start, end) in [(55, 58), (199, 300), (1_000, 1_001)] {
-        let error = first(unordered(), start, end).unwrap_err();
+        let error = refused(unordered(), start, end);
         assert_eq!(error.code(), Code::SegmentRegressed, "{start} to {end}: {error}");
     }
     let counters = format!("file:{}", directory.path().join("counters").display());

@@ -3,7 +3,7 @@
 
 mod common;
 use common::programs::this_program;
-use common::{HANG, Place};
+use common::{HANG, PATIENT_MS, Place};
 use leafid::Snowflake;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ fn first_use_by_many_threads() {
     let flakes: Vec<Snowflake> = std::thread::scope(|scope| {
         let open = |worker| {
             start.wait();
-            Snowflake::builder().name(&name).worker(worker).open().unwrap()
+            Snowflake::builder().name(&name).worker(worker).timeout_ms(PATIENT_MS).open().unwrap()
         };
         let threads: Vec<_> = (0..THREADS).map(|worker| scope.spawn(move || open(worker))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()

@@ -116,6 +116,19 @@ fn third_process() {
     println!("OPENED {}", opened.map_or_else(|error| error.to_string(), |_| "it".into()));
 }
 
+/// Asks until the parent is gone. Each call that is refused had the time that a daemon's parent needs to exit.
+fn once_it_is_free(flake: &Snowflake) -> i64 {
+    loop {
+        let begun = Instant::now();
+        match flake.next() {
+            Err(error) if error.code() == Code::WorkerInUse => {
+                assert!(begun.elapsed() >= Duration::from_millis(450), "{:?}: {error}", begun.elapsed());
+            }
+            id => return id.unwrap(),
+        }
+    }
+}
+
 #[test]
 fn a_fixed_id_passes_from_an_exiting_parent_to_its_child() {
     for round in 0..50 {
@@ -125,7 +138,7 @@ fn a_fixed_id_passes_from_an_exiting_parent_to_its_child() {
             let flake = place.builder().worker(7).open().unwrap();
             let before = flake.next().unwrap();
             say(before);
-            let (pid, mut reader) = start_child(plain_fork, |say| say(flake.next().unwrap()));
+            let (pid, mut reader) = start_child(plain_fork, |say| say(once_it_is_free(&flake)));
             if pid > 0 {
                 // Not waited for: the grandchild answers once this process is gone. Its id goes through a third one.
                 let forwarder = plain_fork();

@@ -6,7 +6,7 @@ mod common;
 #[path = "common/lease_source.rs"]
 mod lease_source;
 
-use common::{HANG, Place, until};
+use common::{HANG, Place, until, with_impatient};
 use leafid::{Answer, ClaimRequest, Code, Lease, Renewal, Snowflake, WorkerLeases, WorkerSource};
 use lease_source::{LEASE_MS, Shared, Table, ids, ids_unless, ids_until, now_ms};
 use std::sync::Arc;
@@ -16,12 +16,13 @@ use std::time::{Duration, Instant};
 #[test]
 fn an_outage_longer_than_the_lease_is_worker_lost_until_ids_come_again() {
     let (place, table) = (Place::new(), Table::new(LEASE_MS));
-    let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
+    let source = WorkerSource::leases(Shared(table.clone()));
+    let (flake, impatient) = with_impatient(&place.builder().worker(source), 300);
     let mut last = flake.next().unwrap();
     table.failing.store(true, SeqCst);
     let (begun, mut error) = (Instant::now(), None);
     while error.is_none() && begun.elapsed() < HANG {
-        match flake.next() {
+        match impatient.next() {
             Ok(id) => {
                 assert!(table.covers(id), "an id outside every span");
                 last = id;
@@ -37,6 +38,7 @@ fn an_outage_longer_than_the_lease_is_worker_lost_until_ids_come_again() {
     until("ids again", || flake.next().is_ok());
     ids(&flake, &table, Duration::from_millis(500), &mut last);
     assert_eq!(flake.stats().unwrap().claims, 2);
+    drop(impatient);
     flake.close().unwrap();
     assert_eq!(table.releases.lock().unwrap().len(), 1, "the lost lease is not given back");
 }
@@ -117,6 +119,9 @@ impl WorkerLeases for Hanging {
     }
 }
 
+/// `timeout_ms` where a call of the source hangs as long: enough for the disk.
+const GIVEN_UP_MS: i64 = 10_000;
+
 fn hanging(table: &Arc<Table>) -> Hanging {
     Hanging {
         inner: Shared(table.clone()),
@@ -144,7 +149,7 @@ fn a_renewal_that_hangs_is_given_up_and_another_lease_claimed() {
     let source = hanging(&table);
     let hangs = source.renewals.clone();
     hangs.store(true, SeqCst);
-    let flake = place.builder().timeout_ms(300).worker(WorkerSource::leases(source)).open().unwrap();
+    let flake = place.builder().timeout_ms(GIVEN_UP_MS).worker(WorkerSource::leases(source)).open().unwrap();
     let mut last = flake.next().unwrap();
     let codes = until_recovered(&flake, 2);
     assert!(codes.iter().all(|code| *code == Code::WorkerLost), "{codes:?}");
@@ -158,7 +163,7 @@ fn a_claim_after_a_loss_that_hangs_is_made_again() {
     let source = hanging(&table);
     let (hangs, hung) = (source.claims.clone(), source.hung.clone());
     hangs.store(true, SeqCst);
-    let flake = place.builder().timeout_ms(300).worker(WorkerSource::leases(source)).open().unwrap();
+    let flake = place.builder().timeout_ms(GIVEN_UP_MS).worker(WorkerSource::leases(source)).open().unwrap();
     let mut last = flake.next().unwrap();
     table.losing.store(true, SeqCst);
     until("the claim that hangs", || hung.load(SeqCst));
@@ -178,13 +183,13 @@ fn a_clock_that_the_peers_do_not_share_claims_no_lease_after_a_loss_either() {
     let (place, table) = (Place::new(), Table::new(LEASE_MS));
     let source = hanging(&table);
     let off_ms = source.off_ms.clone();
-    let flake = place.builder().worker(WorkerSource::leases(source)).open().unwrap();
+    let (flake, impatient) = with_impatient(&place.builder().worker(WorkerSource::leases(source)), 2_000);
     flake.next().unwrap();
     off_ms.store(60_000, SeqCst);
     table.losing.store(true, SeqCst);
     let begun = Instant::now();
     let error = loop {
-        match flake.next() {
+        match impatient.next() {
             Ok(_) => assert!(begun.elapsed() < HANG, "it still issues ids"),
             Err(error) => break error,
         }
@@ -217,15 +222,17 @@ fn a_lease_that_was_lost_is_not_given_back() {
 #[test]
 fn leases_that_are_lost_at_once_are_claimed_with_pauses() {
     let (place, table) = (Place::new(), Table::new(200));
-    let flake =
-        place.builder().timeout_ms(400).worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
+    let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
+    let lose_until = |claims: usize| {
+        until("another claim", || {
+            table.losing.store(true, SeqCst);
+            let _ = flake.next();
+            table.claims.load(SeqCst) >= claims
+        });
+    };
+    lose_until(2);
     let begun = Instant::now();
-    while table.claims.load(SeqCst) < 8 {
-        assert!(begun.elapsed() < HANG, "{} claims", table.claims.load(SeqCst));
-        table.losing.store(true, SeqCst);
-        let _ = flake.next();
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    lose_until(9);
     // A caller without a span presses: at most five a second.
-    assert!(begun.elapsed() > Duration::from_millis(1_000), "8 claims in {:?}", begun.elapsed());
+    assert!(begun.elapsed() > Duration::from_millis(1_000), "7 claims in {:?}", begun.elapsed());
 }

@@ -136,8 +136,11 @@ fn nothing_of_a_run_is_issued_in_a_forked_child() {
     let place = common::Place::new();
     let counters = format!("file:{}", place.dir.path().join("counters").display());
     let tag = leafid::FileTag { start: 1, step: 1_000 };
-    let ids =
-        Segments::builder().servers([counters]).state_dir(place.dir.path()).create(true).timeout_ms(10_000);
+    let ids = Segments::builder()
+        .servers([counters])
+        .state_dir(place.dir.path())
+        .create(true)
+        .timeout_ms(common::PATIENT_MS);
     let order = ids.tags([("order", tag)]).open().unwrap().tag("order").unwrap();
     let mut local = order.local();
     let mut all = some(&mut local, 5);

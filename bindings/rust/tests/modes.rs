@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::Place;
 use common::forks::{in_child, plain_fork};
 use common::programs::this_program;
+use common::{PATIENT_MS, Place};
 use leafid::{FileTag, Segment, Segments, SegmentsBuilder};
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +27,8 @@ fn modes(directory: &Path) -> BTreeMap<String, u32> {
 }
 
 fn segments(builder: SegmentsBuilder, place: &Place) {
-    let ids = builder.name(&place.name).state_dir(place.dir.path().join("made")).open().unwrap();
+    let builder = builder.name(&place.name).timeout_ms(PATIENT_MS);
+    let ids = builder.state_dir(place.dir.path().join("made")).open().unwrap();
     assert_eq!(ids.tag("order").unwrap().next().unwrap(), 1);
     ids.close().unwrap();
 }

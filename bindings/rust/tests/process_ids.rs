@@ -4,7 +4,7 @@
 
 mod common;
 use common::forks::{alone_where, in_child, in_shared_memory, plain_fork, raw_clone};
-use common::{Place, sorted_and_distinct};
+use common::{PATIENT_MS, Place, sorted_and_distinct};
 use leafid::{Code, Error, Layout, Snowflake};
 
 const ACCEPTS_ALL: &str = "LEAFID_TEST_ACCEPTS_ALL";
@@ -95,7 +95,7 @@ fn a_tag_issues_what_is_in_memory() {
         Ok(Some(leafid::Segment::new(start, start + request.step, 1)?.into()))
     };
     let segments = leafid::Segments::builder().state_dir(place.dir.path()).name(&place.name).fetch(fetch);
-    let order = segments.open().unwrap().tag("order").unwrap();
+    let order = segments.timeout_ms(PATIENT_MS).open().unwrap().tag("order").unwrap();
     assert_eq!((order.next().unwrap(), order.try_next().unwrap()), (1, Some(2)));
     assert_eq!(in_child(plain_fork, |say| say(order.next().unwrap())).len(), 1);
     assert_eq!(order.take(3).unwrap(), [3, 4, 5]);

@@ -16,10 +16,13 @@ impl log::Log for Heard {
         true
     }
     fn log(&self, record: &log::Record<'_>) {
+        let said = record.args().to_string();
+        // Other tests of this host hold the same worker id in id spaces of their own: openings warn of it.
         if record.level() == log::Level::Warn
+            && !said.contains("is held on this host under another name")
             && let Some(heard) = &*self.0.lock().unwrap()
         {
-            heard.send(record.args().to_string()).unwrap();
+            heard.send(said).unwrap();
         }
     }
     fn flush(&self) {}

@@ -117,7 +117,7 @@ fn tinyid_says_which_of_its_causes_an_empty_answer_has() {
     let error = refused(&ids, "unknown");
     assert_eq!(error.code(), Code::UnknownTag, "{error}");
     assert!(error.message().contains("tiny_id_info"), "{error}");
-    let error = ids.tag("ended").unwrap().next_within(300).unwrap_err();
+    let error = ids.tag("ended").unwrap().next_within(3_000).unwrap_err();
     assert_eq!(error.code(), Code::SegmentUnavailable);
     assert!(error.message().contains("database"), "{error}");
     assert_eq!(ids.tag("order").unwrap().take(10).unwrap().len(), 10);

@@ -5,15 +5,16 @@
 mod common;
 #[path = "common/fake_server.rs"]
 mod fake_server;
-use common::{sorted_and_distinct, unique_name};
+use common::{PATIENT_MS, sorted_and_distinct, unique_name};
 use fake_server::FakeServer;
 use leafid::{Code, Protocol, Segments, SegmentsBuilder};
 use serde_json::json;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn builder(server: &FakeServer) -> SegmentsBuilder {
     let builder = Segments::builder().persist(false).name(unique_name());
-    builder.protocol(Protocol::Range).servers([&server.url])
+    let builder = builder.protocol(Protocol::Range).servers([&server.url]);
+    builder.timeout_ms(PATIENT_MS).request_timeout_ms(PATIENT_MS)
 }
 
 #[test]
@@ -64,14 +65,16 @@ fn wrong_answers_give_no_id_and_the_next_right_one_does() {
         server.tell(json!({"do": "tag", "tag": tag, "next": number * 1_000}));
         server.tell(json!({"do": "fault", "tag": tag, "fault": fault}));
         let builder = builder(&server).step(10).adaptive(false);
-        let ids = builder.timeout_ms(1_500).request_timeout_ms(300).open().unwrap();
+        // Only one of them does not answer.
+        let request_ms = if fault["hang"] == true { 300 } else { PATIENT_MS };
+        let ids = builder.request_timeout_ms(request_ms).open().unwrap();
         sources.push((ids.tag(&tag).unwrap(), ids));
     }
     std::thread::scope(|scope| {
         for ((tag, _), (fault, code, said)) in sources.iter().zip(&faults) {
             let url = server.url.clone();
             scope.spawn(move || {
-                let error = tag.next().unwrap_err();
+                let error = tag.next_within(5_000).unwrap_err();
                 assert_eq!(error.code(), *code, "{fault}: {error}");
                 assert!(error.message().contains(said) && error.message().contains(&url), "{fault}: {error}");
             });
@@ -89,18 +92,18 @@ fn wrong_answers_give_no_id_and_the_next_right_one_does() {
 #[test]
 fn a_counter_that_went_back_is_refused() {
     let mut server = FakeServer::new();
-    let ids = builder(&server).step(10).adaptive(false).timeout_ms(600).open().unwrap();
+    let ids = builder(&server).step(10).adaptive(false).open().unwrap();
     let order = ids.tag("order").unwrap();
     let mut issued = order.take(15).unwrap();
     for fault in [json!({"duplicate": true}), json!({"answer": {"start": "1", "end": "101"}})] {
         server.fault(fault);
-        let error = order.take(100).unwrap_err();
+        let error = order.take_within(100, 3_000).unwrap_err();
         assert_eq!(error.code(), Code::SegmentRegressed, "{error}");
         server.tell(json!({"do": "clear"}));
     }
     // A counter that is behind, and catches up by being asked.
     server.tell(json!({"do": "tag", "tag": "order", "next": 1, "heeds_after": false}));
-    issued.extend(order.take_within(100, 10_000).unwrap());
+    issued.extend(order.take(100).unwrap());
     assert!(sorted_and_distinct(issued));
 }
 
@@ -120,7 +123,7 @@ fn a_counter_that_went_back_on_one_server_is_another_s_chance() {
 #[test]
 fn a_source_that_is_down_is_spared_and_its_return_noticed() {
     let mut server = FakeServer::new();
-    let ids = builder(&server).step(100).adaptive(false).timeout_ms(120_000).open().unwrap();
+    let ids = builder(&server).step(100).adaptive(false).open().unwrap();
     let tags: Vec<_> = (0..40).map(|number| ids.tag(&format!("tag-{number}")).unwrap()).collect();
     for tag in &tags {
         assert_eq!(tag.next().unwrap(), 1);
@@ -133,12 +136,14 @@ fn a_source_that_is_down_is_spared_and_its_return_noticed() {
     server.fault(json!({"status": 503, "body": "starting"}));
     std::thread::sleep(Duration::from_millis(500));
     server.tell(json!({"do": "forget"}));
+    let begun = Instant::now();
     std::thread::scope(|scope| {
         let waiting: Vec<_> = tags.iter().map(|tag| scope.spawn(|| tag.next().unwrap())).collect();
         std::thread::sleep(Duration::from_millis(2_500));
-        let rate = server.report()["largest_rate"].as_i64().unwrap();
-        // Five; a machine that stalls sees some together that were sent apart.
-        assert!((1..=7).contains(&rate), "{rate}");
+        let asked = server.report()["total"].as_i64().unwrap();
+        // Five a second; a machine that stalls sees some together that were sent apart.
+        let most = 5 * (begun.elapsed().as_secs() as i64 + 1);
+        assert!((1..=most).contains(&asked), "{asked} of at most {most}");
         server.tell(json!({"do": "clear"}));
         for waiter in waiting {
             assert_eq!(waiter.join().unwrap(), 101);

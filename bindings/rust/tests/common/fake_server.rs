@@ -20,7 +20,7 @@ impl FakeServer {
     pub(crate) fn with(options: &[&str]) -> FakeServer {
         let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fake_servers/fake_server.py");
         let mut process = Command::new("python3")
-            .args([program, "--seconds", "120"])
+            .args([program, "--seconds", "900"])
             .args(options)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

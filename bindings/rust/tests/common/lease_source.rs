@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How long most leases last: a machine may stall for half of it, until they are renewed late.
-pub(crate) const LEASE_MS: i64 = 3_000;
+pub(crate) const LEASE_MS: i64 = 6_000;
 
 pub(crate) fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as i64
@@ -21,6 +21,7 @@ pub(crate) struct Table {
     /// Worker id to (token, until).
     pub(crate) rows: Mutex<BTreeMap<i64, (u64, i64)>>,
     pub(crate) tokens: AtomicUsize,
+    /// The first lease lasts for [`LEASE_MS`] at least: however busy the machine is, it is not over before it is used.
     pub(crate) lease_ms: i64,
     pub(crate) claims: AtomicUsize,
     pub(crate) renewals: AtomicUsize,
@@ -63,14 +64,15 @@ impl WorkerLeases for Shared {
             if table.failing.load(SeqCst) {
                 return Err("the database is down".into());
             }
-            table.claims.fetch_add(1, SeqCst);
+            let is_first = table.claims.fetch_add(1, SeqCst) == 0;
+            let lease_ms = if is_first { table.lease_ms.max(LEASE_MS) } else { table.lease_ms };
             let mut rows = table.rows.lock().unwrap();
             let now = now_ms();
             let free = (0..8).find(|id| rows.get(id).is_none_or(|(_, until)| *until <= now));
             let Some(worker_id) = free else { return Ok(None) };
             let token = table.tokens.fetch_add(1, SeqCst) as u64;
             let from_ms = rows.get(&worker_id).map_or(0, |(_, until)| *until);
-            let until_ms = now + table.lease_ms;
+            let until_ms = now + lease_ms;
             rows.insert(worker_id, (token, until_ms));
             table.given.lock().unwrap().push((worker_id, from_ms, until_ms));
             assert_eq!(request.instance.len(), 32);
@@ -78,7 +80,7 @@ impl WorkerLeases for Shared {
                 worker_id,
                 from_ms,
                 until_ms,
-                lease_ms: Some(table.lease_ms),
+                lease_ms: Some(lease_ms),
                 token: Some(token.to_string()),
                 peer_times_ms: vec![now],
             }))

@@ -6,7 +6,7 @@ pub(crate) mod forks;
 mod hang;
 pub(crate) mod programs;
 
-pub(crate) use hang::HANG;
+pub(crate) use hang::{HANG, PATIENT_MS};
 use leafid::{Snowflake, SnowflakeBuilder};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -38,8 +38,15 @@ impl Place {
         Place { dir: tempfile::tempdir().unwrap(), name: unique_name() }
     }
 
+    /// In memory, where that is a directory: for programs whose calls give up a disk after two seconds.
+    pub(crate) fn in_memory() -> Place {
+        let memory = Path::new("/dev/shm");
+        let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        Place { dir: dir.unwrap(), name: unique_name() }
+    }
+
     pub(crate) fn builder(&self) -> SnowflakeBuilder {
-        Snowflake::builder().name(&self.name).state_dir(self.dir.path())
+        Snowflake::builder().name(&self.name).state_dir(self.dir.path()).timeout_ms(PATIENT_MS)
     }
 
     pub(crate) fn file(&self, worker_id: u32) -> PathBuf {
@@ -60,6 +67,14 @@ pub(crate) fn newest(path: &Path) -> serde_json::Value {
         .filter_map(|slot| serde_json::from_slice::<serde_json::Value>(slot).ok())
         .max_by_key(|record| record["number"].as_u64().unwrap())
         .unwrap()
+}
+
+/// Opens it, and a second handle of the same generator whose calls give up after `ms`.
+pub(crate) fn with_impatient(builder: &SnowflakeBuilder, ms: i64) -> (Snowflake, Snowflake) {
+    let patient = builder.open().unwrap();
+    let impatient = builder.clone().timeout_ms(ms).open().unwrap();
+    assert_eq!(patient.stats().unwrap().handles, 2);
+    (patient, impatient)
 }
 
 pub(crate) fn sorted_and_distinct(mut ids: Vec<i64>) -> bool {

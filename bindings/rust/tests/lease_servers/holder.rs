@@ -1,8 +1,8 @@
 //! A process that holds a lease, to be killed.
 
-use crate::common::Place;
 use crate::common::forks::{plain_fork, start_child};
 use crate::common::programs::this_program;
+use crate::common::{PATIENT_MS, Place};
 use leafid::Snowflake;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
@@ -47,7 +47,7 @@ impl Holder {
 fn holds() {
     let Ok(dir) = std::env::var("LEAFID_TEST_PLACE") else { return };
     let of = |name| std::env::var(name).unwrap();
-    let builder = Snowflake::builder().state_dir(dir).name(of("LEAFID_TEST_SPACE"));
+    let builder = Snowflake::builder().state_dir(dir).name(of("LEAFID_TEST_SPACE")).timeout_ms(PATIENT_MS);
     let say = |text: &dyn std::fmt::Display| {
         println!("\nsays {text}");
         std::io::stdout().flush().unwrap();

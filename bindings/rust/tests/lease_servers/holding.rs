@@ -1,7 +1,7 @@
 //! Leases that are held, renewed, lost and given back.
 
 use crate::common::forks::{in_child, plain_fork};
-use crate::common::{HANG, Place, until};
+use crate::common::{HANG, Place, until, with_impatient};
 use crate::request::Reaction;
 use crate::server::Server;
 use leafid::{Code, Layout, Snowflake};
@@ -9,7 +9,7 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// How long most leases last: a machine may stall for half of it, until they are renewed late.
-pub(crate) const LEASE_MS: i64 = 3_000;
+pub(crate) const LEASE_MS: i64 = 6_000;
 
 /// Ids for this long, each in a span that was given and above the last. What fails with `worker_lost` is asked again.
 pub(crate) fn ids(flake: &Snowflake, server: &Server, time: Duration, last: &mut i64) -> Vec<String> {
@@ -160,12 +160,12 @@ fn a_clone_is_stopped_at_its_first_renewal() {
 #[test]
 fn a_partition_longer_than_the_lease_is_worker_lost_and_heals() {
     let (place, server) = (Place::new(), Server::new(LEASE_MS));
-    let flake = place.builder().worker(server.url()).open().unwrap();
+    let (flake, impatient) = with_impatient(&place.builder().worker(server.url()), 300);
     let mut last = flake.next().unwrap();
     server.down(true);
     let mut errors = Vec::new();
     until("the loss", || {
-        errors = ids(&flake, &server, Duration::from_millis(20), &mut last);
+        errors = ids(&impatient, &server, Duration::from_millis(20), &mut last);
         !errors.is_empty()
     });
     let said = errors.last().unwrap();

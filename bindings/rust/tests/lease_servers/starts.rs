@@ -1,6 +1,6 @@
 //! Starts while no server can be reached: only with a span that is still held.
 
-use crate::common::{HANG, Place, newest, sorted_and_distinct, until};
+use crate::common::{HANG, Place, newest, sorted_and_distinct, until, with_impatient};
 use crate::holder::{Holder, holder};
 use crate::holding::{LEASE_MS, ids, ids_until};
 use crate::request::Reaction;
@@ -48,7 +48,11 @@ fn a_killed_holder_s_span_is_gone_on_with_and_renewed_when_the_server_is_back() 
     let until_ms = || newest(&file(&place))["held"]["until_ms"].clone();
     let at_first = until_ms();
     until("a renewal that is written down", || until_ms() != at_first);
+    // Not between the two writes of a renewal, which lock the file.
+    let cache = File::open(file(&place)).unwrap();
+    cache.lock().unwrap();
     holder.kill();
+    drop(cache);
     server.down(true);
     let before = server.seen("renew").len();
     let flake = builder(&place, &server).open().unwrap();
@@ -71,14 +75,14 @@ fn it_is_worker_lost_when_the_remembered_lease_ends() {
     let (place, server) = (Place::new(), Server::new(LEASE_MS));
     let mut last = killed(&place, &server);
     server.down(true);
-    let flake = builder(&place, &server).open().unwrap();
+    let (flake, impatient) = with_impatient(&builder(&place, &server), 300);
     let mut errors = Vec::new();
     until("the end of the lease", || {
-        errors = ids(&flake, &server, Duration::from_millis(20), &mut last);
+        errors = ids(&impatient, &server, Duration::from_millis(20), &mut last);
         !errors.is_empty()
     });
     assert!(errors.last().unwrap().contains("cannot be reached"), "{errors:?}");
-    drop(flake);
+    drop((flake, impatient));
     refused(&builder(&place, &server), NONE);
 }
 
