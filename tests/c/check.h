@@ -41,6 +41,9 @@
 #define HANG_S 900
 #define HANG_MS (HANG_S * 1000)
 
+/* timeout_ms of calls that are to succeed: a disk that many others use takes seconds for a write. */
+#define PATIENT_MS 60000
+
 /* That it comes to be so. */
 #define EVENTUALLY(condition) \
     do { \
@@ -77,7 +80,7 @@ void shared_end(void *memory, size_t size);
 int64_t now_ms(void);
 void pause_ms(int ms);
 
-/* Options with name, directory and worker set, and long time-outs where that is a URL; what was set is checked. */
+/* Options with name, directory and worker set, and long time-outs; what was set is checked. */
 leafid_snowflake_options *options_for(const char *dir, const char *name, const char *worker);
 /* Opens, and gives the options back. */
 leafid_status open_flake(const char *dir, const char *name, const char *worker, leafid_snowflake **out);

@@ -63,7 +63,7 @@ static void end(struct fake_server *server) {
 #else
 static void start(struct fake_server *server, const char *const *options) {
     const char *program = getenv("LEAFID_TEST_FAKE_SERVER"), *python = getenv("LEAFID_TEST_PYTHON");
-    const char *arguments[MOST_OPTIONS] = {python, program, "--seconds", "100"};
+    const char *arguments[MOST_OPTIONS] = {python, program, "--seconds", "900"};
     int in[2], out[2];
     REQUIRE(program && python);
     for (size_t i = 4; options && *options && i + 1 < MOST_OPTIONS; i++) arguments[i] = *options++;

@@ -108,7 +108,6 @@ static leafid_status open_with(const char *dir, const char *name, int64_t random
     CHECK_STATUS(
         leafid_snowflake_options_set_on_clock_backwards(options, LEAFID_ON_CLOCK_BACKWARDS_CONTINUE), LEAFID_OK);
     CHECK_STATUS(leafid_snowflake_options_set_max_backwards_ms(options, 5000), LEAFID_OK);
-    CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, 10000), LEAFID_OK);
     leafid_status status = leafid_snowflake_open(options, out);
     leafid_snowflake_options_free(options);
     return status;
@@ -247,6 +246,7 @@ static void workers_by_number(void) {
     int64_t id;
     REQUIRE_OK(leafid_snowflake_options_new(&options));
     CHECK_STATUS(leafid_snowflake_options_set_worker_id(options, 1023), LEAFID_OK);
+    CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, PATIENT_MS), LEAFID_OK);
     CHECK_STATUS(leafid_snowflake_options_set_name(options, fresh_name()), LEAFID_OK);
     CHECK_STATUS(leafid_snowflake_options_set_state_dir(options, fresh_dir()), LEAFID_OK);
     /* The same options open twice. */

@@ -4,13 +4,14 @@
 
 #include <string.h>
 
-static leafid_snowflake *open_briefly(struct lease_source *source, int64_t timeout_ms) {
+/* Opens it, and a second handle of the same generator whose calls give up soon. */
+static leafid_snowflake *open_both(struct lease_source *source, leafid_snowflake **impatient) {
     leafid_snowflake_options *options = lease_source_options(source, fresh_dir(), fresh_name());
     leafid_snowflake *flake = NULL;
-    CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, timeout_ms), LEAFID_OK);
-    leafid_status status = leafid_snowflake_open(options, &flake);
+    REQUIRE_OK(leafid_snowflake_open(options, &flake));
+    CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, 300), LEAFID_OK);
+    REQUIRE_OK(leafid_snowflake_open(options, impatient));
     leafid_snowflake_options_free(options);
-    REQUIRE_OK(status);
     return flake;
 }
 
@@ -29,7 +30,7 @@ static void end(struct lease_source *source, leafid_snowflake *flake, struct ids
 
 /* Whoever asks meanwhile gets an id, or worker_lost. */
 static void until_another_id(leafid_snowflake *flake, int64_t before, struct ids *ids) {
-    for (int64_t end = now_ms() + 60000; now_ms() < end;) {
+    for (int64_t end = now_ms() + HANG_MS; now_ms() < end;) {
         leafid_status status = make_ids(flake, 20, ids);
         if (status != LEAFID_OK && !CHECK_STATUS(status, LEAFID_WORKER_LOST)) return;
         if (ids->count && (ids->items[ids->count - 1] >> 12 & 1023) != before) return;
@@ -38,8 +39,9 @@ static void until_another_id(leafid_snowflake *flake, int64_t before, struct ids
 }
 
 static void lost_and_recovered(void) {
-    struct lease_source *source = lease_source_new(3000, 0);
-    leafid_snowflake *flake = open_briefly(source, 2000);
+    struct lease_source *source = lease_source_new(LEASE_MS, 0);
+    leafid_snowflake *flake;
+    REQUIRE_OK(lease_source_open(source, &flake));
     struct ids ids = {0};
     leafid_snowflake_stats_t stats;
     REQUIRE_OK(make_ids(flake, 50, &ids));
@@ -76,8 +78,8 @@ static void renewals_that_are_none(void) {
     };
     for (size_t i = 0; i < sizeof spoilt / sizeof *spoilt; i++) {
         /* A first span lasts as long as this lease: no other follows it, whose success would clear the error. */
-        struct lease_source *source = lease_source_new(400, 0);
-        leafid_snowflake *flake = open_briefly(source, 300);
+        struct lease_source *source = lease_source_new(3000, 0);
+        leafid_snowflake *impatient, *flake = open_both(source, &impatient);
         struct ids ids = {0};
         char text[1024];
         source->spoil_renewal = spoilt[i].spoil;
@@ -86,14 +88,15 @@ static void renewals_that_are_none(void) {
         /* Until the lease is over: then it says what became of the next claim. */
         bool said = false;
         leafid_status status = LEAFID_OK;
-        for (int64_t end = now_ms() + 60000; status == LEAFID_OK && now_ms() < end;) {
-            status = make_ids(flake, 20, &ids);
+        for (int64_t end = now_ms() + HANG_MS; status == LEAFID_OK && now_ms() < end;) {
+            status = make_ids(impatient, 20, &ids);
             CHECK_STATUS(leafid_snowflake_last_error(flake, text, sizeof text, NULL), LEAFID_OK);
             said = said || strstr(text, spoilt[i].says) != NULL;
         }
         if (!CHECK(said)) fprintf(stderr, "  %s: %s\n", spoilt[i].says, text);
         CHECK_NUMBER(status, LEAFID_WORKER_LOST);
         CHECK_NUMBER((int64_t)lease_source_outside(source, &ids), 0);
+        leafid_snowflake_free(impatient);
         leafid_snowflake_free(flake);
         ids_free(&ids);
         lease_source_end(source);

@@ -25,7 +25,7 @@ static int leave(int argc, char **argv) {
 static void exit_beside_a_renewal(void) {
     struct fake_server server;
     fake_server_start(&server, NULL);
-    say_to(&server, "{\"do\":\"pool\",\"lease_ms\":1000}");
+    say_to(&server, "{\"do\":\"pool\",\"lease_ms\":%d}", LEASE_MS);
     say_to(&server, "{\"do\":\"fault\",\"fault\":{\"hang\":true},\"tag\":\"renew\"}");
     struct process leaver = start_process("leaver", fresh_dir(), fresh_name(), server.url, 1);
     CHECK_NUMBER(read_report(&leaver).status, LEAFID_OK);

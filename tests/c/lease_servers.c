@@ -40,11 +40,11 @@ static void renewed(void) {
     leafid_snowflake *flake;
     char name[64];
     fake_server_start(&server, NULL);
-    pool(&server, 1, 3000);
+    pool(&server, 1, LEASE_MS);
     snprintf(name, sizeof name, "%s", fresh_name());
     REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &flake));
     const char *table;
-    int64_t end = now_ms() + 60000;
+    int64_t end = now_ms() + HANG_MS;
     do {
         REQUIRE_OK(make_ids(flake, 50, &ids));
         table = listed(&server);

@@ -187,7 +187,7 @@ void make_ids_beside_a_child(leafid_snowflake *flake, struct ids *ids, int64_t c
         alarm(HANG_S);
         struct ids own = {0};
         /* Beyond its first span: the child's lease is renewed as well. */
-        leafid_status status = make_ids(flake, 1500, &own);
+        leafid_status status = make_ids(flake, LEASE_MS / 2 + 300, &own);
         size_t step = own.count / 8;
         for (size_t i = 0; i < 8 && step; i++) {
             if (write(ends[1], &own.items[i * step], sizeof(int64_t)) != sizeof(int64_t)) _exit(9);
@@ -195,7 +195,7 @@ void make_ids_beside_a_child(leafid_snowflake *flake, struct ids *ids, int64_t c
         leafid_snowflake_free(flake);
         _exit(status == LEAFID_OK ? 0 : 100 + status);
     }
-    CHECK_STATUS(make_ids(flake, 1500, ids), LEAFID_OK);
+    CHECK_STATUS(make_ids(flake, LEASE_MS / 2 + 300, ids), LEAFID_OK);
     reap(child);
     close(ends[1]);
     CHECK(read(ends[0], childs, 8 * sizeof *childs) == 8 * sizeof *childs);

@@ -8,10 +8,12 @@
 #include <stdatomic.h>
 
 #define LEASE_SOURCE_IDS 8
+/* How long most leases last: a machine may stall for half of it, until they are renewed late. */
+#define LEASE_MS 6000
 #define LEASE_SOURCE_SPANS 4096
 
 struct lease_source {
-    /* How long a span is, and what lease_ms it names. Set before it is used. */
+    /* How long a span is, and what lease_ms it names. Set before it is used, or with the lock held. */
     int64_t span_ms, lease_ms;
     /* What the next calls answer instead, with a text; 0: as they should. */
     atomic_int claim_fails, renew_fails;
@@ -51,7 +53,7 @@ size_t lease_source_outside(struct lease_source *source, const struct ids *ids);
 /* Makes ids for this long, one a millisecond, and adds them. Answers the first error. */
 leafid_status make_ids(leafid_snowflake *flake, int64_t for_ms, struct ids *ids);
 #ifndef _WIN32
-/* The same for 1.5 s, beside a forked child that closes its own; eight of the child's come here, over all that time. */
+/* The same for LEASE_MS / 2 and more, beside a forked child that closes its own; eight of the child's come here, over all that time. */
 void make_ids_beside_a_child(leafid_snowflake *flake, struct ids *ids, int64_t childs[8]);
 #endif
 

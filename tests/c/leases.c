@@ -5,14 +5,14 @@
 #include <string.h>
 
 static void renewed(void) {
-    struct lease_source *source = lease_source_new(3000, 0);
+    struct lease_source *source = lease_source_new(LEASE_MS, 0);
     struct ids ids = {0};
     leafid_snowflake *flake;
     leafid_snowflake_stats_t stats;
     leafid_parts last;
     REQUIRE_OK(lease_source_open(source, &flake));
     CHECK_NUMBER(atomic_load(&source->previous), -1);
-    for (int64_t end = now_ms() + 60000; atomic_load(&source->renewals) < 2 && now_ms() < end;) {
+    for (int64_t end = now_ms() + HANG_MS; atomic_load(&source->renewals) < 2 && now_ms() < end;) {
         REQUIRE_OK(make_ids(flake, 20, &ids));
     }
     REQUIRE(ids.count > 0);
@@ -20,7 +20,7 @@ static void renewed(void) {
     REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
     CHECK_NUMBER((int64_t)stats.claims, 1);
     REQUIRE_OK(leafid_decode(ids.items[ids.count - 1], NULL, &last));
-    CHECK(stats.lease_until_ms > last.timestamp_ms && stats.lease_until_ms <= now_ms() + 3000);
+    CHECK(stats.lease_until_ms > last.timestamp_ms && stats.lease_until_ms <= now_ms() + LEASE_MS);
     CHECK(stats.reserved_until_ms <= stats.lease_until_ms);
 
     CHECK_STATUS(leafid_snowflake_close(flake), LEAFID_OK);
@@ -36,7 +36,7 @@ static void renewed(void) {
 
 /* Also before the first id, and with a lease that the lease source keeps for less than the span. */
 static void renewed_while_idle(void) {
-    struct lease_source *source = lease_source_new(60000, 400);
+    struct lease_source *source = lease_source_new(60000, LEASE_MS);
     leafid_snowflake *flake;
     int64_t id;
     REQUIRE_OK(lease_source_open(source, &flake));
@@ -148,7 +148,7 @@ static void late_claim(void) {
 
 /* A close waits for the renewal that is under way, then gives the lease back. */
 static void close_during_a_call(void) {
-    struct lease_source *source = lease_source_new(3000, 0);
+    struct lease_source *source = lease_source_new(LEASE_MS, 0);
     leafid_snowflake *flake;
     int64_t id;
     atomic_store(&source->slow_ms, 400);
@@ -168,7 +168,7 @@ static void close_during_a_call(void) {
 
 /* One that does not come back holds up a close for a while only; its user_data stays until it does. */
 static void close_during_a_call_that_hangs(void) {
-    struct lease_source *source = lease_source_new(3000, 0);
+    struct lease_source *source = lease_source_new(LEASE_MS, 0);
     leafid_snowflake *flake;
     int64_t id;
     REQUIRE_OK(lease_source_open(source, &flake));

@@ -20,12 +20,12 @@ namespace {
 
 leafid::Options options(const std::string &worker) {
     leafid::Options options;
-    options.worker(worker).name(fresh_name()).state_dir(fresh_dir());
+    options.worker(worker).name(fresh_name()).state_dir(fresh_dir()).timeout_ms(PATIENT_MS);
     return options;
 }
 
 void generates() {
-    leafid::Snowflake flake(options("0-31").on_clock_backwards(LEAFID_ON_CLOCK_BACKWARDS_CONTINUE).timeout_ms(3000));
+    leafid::Snowflake flake(options("0-31").on_clock_backwards(LEAFID_ON_CLOCK_BACKWARDS_CONTINUE));
     std::int64_t id = flake.next();
     std::vector<std::int64_t> ids = flake.take(5000);
     CHECK(ids.size() == 5000 && ids.front() > id);
@@ -103,7 +103,7 @@ void lifetime() {
 }
 
 leafid::Options asking(leafid::Claim claim) {
-    return std::move(options("0").worker_callback(std::move(claim)).timeout_ms(500));
+    return std::move(options("0").worker_callback(std::move(claim)));
 }
 
 void callbacks() {
@@ -143,11 +143,11 @@ struct LeaseSource : leafid::WorkerLeases {
     void claim(const leafid_claim_request &request, leafid_lease &lease) override {
         lease.worker_id = 9 + claims++;
         lease.from_ms = request.now_ms;
-        lease.until_ms = request.now_ms + 600;
+        lease.until_ms = request.now_ms + 6000;
     }
     void renew(leafid_lease &lease, std::int64_t) override {
         if (lease.worker_id == 9) throw leafid::Error(LEAFID_WORKER_LOST, "taken away");
-        lease.until_ms = now_ms() + 600;
+        lease.until_ms = now_ms() + 6000;
         renewals++;
     }
     void release(const leafid_lease &, std::int64_t) override {

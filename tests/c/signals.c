@@ -42,6 +42,7 @@ static int rounds(const char *dir, const char *name, int times) {
         if (!status) status = leafid_snowflake_options_set_name(options, name);
         if (!status) status = leafid_snowflake_options_set_state_dir(options, dir);
         if (!status) status = leafid_snowflake_options_set_worker(options, "0-3");
+        if (!status) status = leafid_snowflake_options_set_timeout_ms(options, PATIENT_MS);
         if (!status) status = leafid_snowflake_open(options, &flake);
         if (!status) status = leafid_snowflake_next(flake, &id);
         if (!status) status = leafid_snowflake_fill(flake, many, 9000);
@@ -51,6 +52,7 @@ static int rounds(const char *dir, const char *name, int times) {
         if (!status) status = leafid_segments_options_set_state_dir(of_segments, dir);
         if (!status) status = leafid_segments_options_add_server(of_segments, counters);
         if (!status) status = leafid_segments_options_set_create(of_segments, 1);
+        if (!status) status = leafid_segments_options_set_timeout_ms(of_segments, PATIENT_MS);
         if (!status) status = leafid_segments_options_add_file_tag(of_segments, "order", 1, 10);
         if (!status) status = leafid_segments_open(of_segments, &segments);
         if (!status) status = leafid_segments_tag(segments, "order", &tag);
