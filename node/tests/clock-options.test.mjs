@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Snowflake, compose, decode } from 'leafid'
 import { wasm } from './counter.mjs'
-import { record, space, thrown } from './support.mjs'
+import { PATIENT, record, space, thrown } from './support.mjs'
 
 const INVALID = 'ERR_LEAFID_INVALID_ARGUMENT'
 const BACKWARDS = 'ERR_LEAFID_CLOCK_BACKWARDS'
@@ -55,14 +55,14 @@ test('persist: false keeps no record, and never runs ahead', () => {
 })
 
 test('noRecordWaitMs: a start without a record waits, and the next goes on waiting', async () => {
-  const options = { ...space(), worker: 7, noRecordWaitMs: 3_000 }
+  const options = { ...space(), worker: 7, noRecordWaitMs: 12_000 }
   const begun = Date.now()
-  const first = new Snowflake({ ...options, timeoutMs: 1_000 })
+  const first = new Snowflake({ ...options, timeoutMs: 5_000 })
   const refused = thrown(() => first.next())
   assert.equal(refused.code, BACKWARDS)
   assert.match(refused.message, /no record of worker id 7 .*noRecordWaitMs/)
   first.close()
-  const flake = new Snowflake({ ...options, timeoutMs: 10_000 })
+  const flake = new Snowflake({ ...options, timeoutMs: PATIENT })
   // A wait that would help is not made on the JavaScript thread.
   assert.equal(thrown(() => flake.next()).code, 'ERR_LEAFID_WOULD_BLOCK')
   let id
@@ -74,7 +74,7 @@ test('noRecordWaitMs: a start without a record waits, and the next goes on waiti
       assert.equal(error.code, 'ERR_LEAFID_WOULD_BLOCK')
     }
   }
-  assert.ok(decode(id).timestampMs > begun + 3_000 && Date.now() > begun + 3_000)
+  assert.ok(decode(id).timestampMs > begun + 12_000 && Date.now() > begun + 12_000)
   flake.close()
 })
 
@@ -106,12 +106,14 @@ test('clockSource', { skip: wasm && 'leafid/wasm has no coarse clock' }, () => {
 })
 
 test('startAfter takes an id in every form, and every id is of a later tick', () => {
-  const ahead = compose(Date.now() + 2000, 900, 4095)
   // Without a record no generator runs ahead.
-  for (const startAfter of wasm ? [] : [ahead, String(ahead)]) {
+  for (const written of wasm ? [] : [id => id, String]) {
+    const aheadMs = Date.now() + 4000
+    const ahead = compose(aheadMs, 900, 4095)
+    const startAfter = written(ahead)
     const flake = new Snowflake({ ...space(), worker: 1, startAfter })
     assert.ok(decode(flake.next()).timestampMs > decode(ahead).timestampMs)
-    assert.ok(flake.stats().leadMs > 0)
+    assert.ok(flake.stats().leadMs > 0 || Date.now() > aheadMs)
     flake.close()
   }
   for (const startAfter of [0, 0n, '0', 2 ** 53 - 1, 1n, null, undefined]) {
@@ -188,7 +190,7 @@ test('peerTimes: asked once for a generator, and its failure does not keep from 
     () => new Promise(() => {}),
   ]
   for (const peerTimes of failing) {
-    const flake = await Snowflake.open({ ...space(), worker: async () => 1, peerTimes, timeoutMs: 2000 })
+    const flake = await Snowflake.open({ ...space(), worker: async () => 1, peerTimes, timeoutMs: 10_000 })
     assert.equal(flake.workerId, 1)
     flake.close()
   }

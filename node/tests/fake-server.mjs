@@ -7,7 +7,7 @@ import { directory, root, start } from './support.mjs'
 
 /** A server: its `url`, its `port`, and `tell` for what it is to do. `args`: options of the program. */
 export async function fakeServer(t, ...args) {
-  const command = ['python3', join(root, 'tests/fake_servers/fake_server.py'), '--seconds', '120', ...args]
+  const command = ['python3', join(root, 'tests/fake_servers/fake_server.py'), '--seconds', '900', ...args]
   const { line, child } = start(t, null, null, { command })
   const port = async name => {
     const [said, number] = (await line()).split(' ')

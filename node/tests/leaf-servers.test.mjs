@@ -5,9 +5,11 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { Segments } from 'leafid'
-import { alone, until } from './counter.mjs'
+import { alone as impatient, until } from './counter.mjs'
 import { leaf, fakeServer } from './fake-server.mjs'
-import { HANG, assertDistinct, space } from './support.mjs'
+import { HANG, PATIENT, assertDistinct, space } from './support.mjs'
+
+const alone = () => ({ ...impatient(), timeoutMs: PATIENT, requestTimeoutMs: PATIENT })
 
 const main = createRequire(import.meta.url).resolve('leafid')
 
@@ -48,7 +50,7 @@ function ways(tag, n, large = false) {
 
 test('ids of two nodes, in every way and of every client: none twice, all the servers\' own', async t => {
   const { urls, given } = await leaf(t)
-  const options = () => ({ ...alone(), timeoutMs: 20_000 })
+  const options = alone
   const [one, other] = [new Segments(urls, options()), await Segments.open([...urls].reverse(), options())]
   const program = `
     const { parentPort, workerData: { urls, options } } = require('node:worker_threads')
@@ -110,7 +112,8 @@ test('ids of a Leaf\'s snowflakes', async t => {
 test('a mode that is switched off gives no id, and its end is found', async t => {
   const { urls, tell } = await leaf(t)
   await tell({ do: 'leaf', segment: 'off' })
-  const options = { ...space(), timeoutMs: 400 }
+  // All nodes have said so: told at once.
+  const options = { ...space(), timeoutMs: HANG }
   for (const [given, tag] of [[{}, 'order'], [{ blockSize: 100 }, 'order-x100'], [{}, 'order']]) {
     const ids = new Segments(urls, { ...options, ...given })
     const order = ids.tag(tag)
@@ -118,8 +121,7 @@ test('a mode that is switched off gives no id, and its end is found', async t =>
     assert.equal(order.tryNext(), undefined)
     ids.close()
   }
-  const ids = new Segments(urls, { ...options, timeoutMs: HANG })
-  // All nodes have said so: told at once.
+  const ids = new Segments(urls, options)
   await assert.rejects(ids.tag('order').take(50), { code: 'ERR_LEAFID_SOURCE_INVALID' })
   await tell({ do: 'leaf', segment: 'on' })
   assert.ok((await ids.tag('order').take(50)).every(id => id > 0n))
@@ -128,11 +130,11 @@ test('a mode that is switched off gives no id, and its end is found', async t =>
 
 test('the failures of a Leaf have their names', async t => {
   const { url, tell } = await fakeServer(t)
-  const ids = new Segments(url, { ...alone(), timeoutMs: 300 })
+  const ids = new Segments(url, alone())
   for (const [number, code] of [[-2, 'UNKNOWN_TAG'], [-1, 'SEGMENT_UNAVAILABLE'], [-3, 'SEGMENT_UNAVAILABLE']]) {
     const tag = `order${number}`
     await tell({ do: 'leaf', segment: number, tag })
-    await assert.rejects(ids.tag(tag).next(), { code: `ERR_LEAFID_${code}`, message: new RegExp(`id=${number}`) })
+    await assert.rejects(ids.tag(tag).next({ timeoutMs: 3000 }), { code: `ERR_LEAFID_${code}`, message: new RegExp(`id=${number}`) })
   }
   await tell({ do: 'tag', tag: 'gone', known: false })
   await assert.rejects(ids.tag('gone').next(), { code: 'ERR_LEAFID_UNKNOWN_TAG' })
@@ -173,7 +175,7 @@ test('tinyid: delta and remainder of two databases, several servers, and its tok
   const mixed = [...(await user.take(1000))]
   assertDistinct(mixed)
   assert.equal(new Set(mixed.map(id => id % 2n)).size, 2)
-  const wrong = new Segments(one.url, { ...options, name: alone().name, token: 'another', timeoutMs: 200 })
+  const wrong = new Segments(one.url, { ...options, name: alone().name, token: 'another' })
   await assert.rejects(wrong.tag('order é').next(), error => {
     assert.equal(error.code, 'ERR_LEAFID_SEGMENT_UNAVAILABLE')
     assert.ok(!error.message.includes('another'), error.message)

@@ -8,7 +8,7 @@ import { Snowflake, decode } from 'leafid'
 import { until, wasm } from './counter.mjs'
 import { run, sleep } from './lease_source.mjs'
 import { certificate, fakeServer } from './fake-server.mjs'
-import { assertDistinct, elsewhere, space, start, thrown } from './support.mjs'
+import { HANG, PATIENT, assertDistinct, elsewhere, space, start, thrown } from './support.mjs'
 
 const main = createRequire(import.meta.url).resolve('leafid')
 const IN_USE = 'ERR_LEAFID_WORKER_IN_USE'
@@ -42,12 +42,12 @@ async function turns(call) {
 }
 
 test('claimed, renewed and released; the ids are of spans given', async t => {
-  const { url, leases } = await server(t, 700)
+  const { url, leases } = await server(t, 6000)
   const options = { ...space(), worker: url }
   const ids = []
   for (const open of [() => constructed(options), () => Snowflake.open(options)]) {
     const flake = await open()
-    const { ids: more, codes } = await run(flake, 900)
+    const { ids: more, codes } = await run(flake, HANG, async () => (await leases(options.name))[0].renewals >= 1)
     ids.push(...more)
     assert.deepEqual([...codes], [])
     const { claims, renewalFailures, lastError, leaseUntilMs, workerId } = flake.stats()
@@ -91,12 +91,12 @@ test('open keeps the event loop free, however many; one claim serves all', async
 test('close waits for no server', async t => {
   const { url, tell, leases, asked } = await server(t)
   const { name, ...rest } = space()
-  await tell({ do: 'fault', fault: { delay_ms: 10_000 }, tag: 'release' })
+  await tell({ do: 'fault', fault: { delay_ms: 30_000 }, tag: 'release' })
   const flake = await Snowflake.open({ name, ...rest, worker: url })
   const last = flake.next()
   const begun = performance.now()
   flake.close()
-  assert.ok(performance.now() - begun < 9000, `${performance.now() - begun} ms`)
+  assert.ok(performance.now() - begun < 29_000, `${performance.now() - begun} ms`)
   assert.equal(thrown(flake.next).code, 'ERR_LEAFID_CLOSED')
   await until('the release', async () => (await leases(name))[0].token === null)
   assert.ok(decode(last).timestampMs < (await leases(name))[0].until)
@@ -177,13 +177,13 @@ test('a lease whose worker id is held here is left to end', async t => {
 })
 
 test('the time of a lease counts from when its servers were asked', async t => {
-  const { url, tell } = await server(t, 3500, '--threshold-ms', '20000')
-  await tell({ do: 'fault', fault: { delay_ms: 2000 }, tag: 'claim' })
+  const { url, tell } = await server(t, 8000, '--threshold-ms', '20000')
+  await tell({ do: 'fault', fault: { delay_ms: 4000 }, tag: 'claim' })
   await tell({ do: 'fault', fault: { status: 500 }, tag: 'renew' })
-  const flake = await Snowflake.open({ ...space(), worker: url, timeoutMs: 5000, requestTimeoutMs: 4000 })
+  const flake = await Snowflake.open({ ...space(), worker: url, timeoutMs: PATIENT, requestTimeoutMs: PATIENT })
   await tell({ do: 'fault', fault: { status: 500 }, tag: 'claim' })
-  // Its last span ends 3 s after the opening at most, for the lease has ended when that is used to the half.
-  await run(flake, 3300)
+  // The lease has ended 4 s after its answer, and the last span 3 s later. Counted from there it would last for 8 s.
+  await run(flake, 7500)
   assert.ok([WOULD_BLOCK, LOST].includes(thrown(flake.next).code))
   flake.close()
 })
@@ -208,16 +208,16 @@ test('a pool that is full is worker_in_use, until a process gives one back', asy
 })
 
 test('somebody else renews with its token: the id is lost, and another claimed', async t => {
-  const { url, leases, post, asked } = await server(t, 1000)
-  const { name, stateDir } = space()
-  const flake = await Snowflake.open({ name, stateDir, worker: url })
+  const { url, leases, post, asked } = await server(t, 6000)
+  const { name, ...rest } = space()
+  const flake = await Snowflake.open({ name, ...rest, worker: url })
   const ids = [flake.next()]
   const { worker_id } = await until('its token to be used first', async () => {
     const [{ worker_id, token, until: untilMs }] = await leases(name)
     const { token: next } = await post('renew', { name, worker_id, token, until: untilMs + 60_000 })
     return next && { worker_id }
   })
-  const { ids: more, codes } = await run(flake, 8000, ids => ids.length > 0 && decode(ids.at(-1)).workerId !== worker_id)
+  const { ids: more, codes } = await run(flake, HANG, ids => ids.length > 0 && decode(ids.at(-1)).workerId !== worker_id)
   ids.push(...more)
   assert.notEqual(flake.workerId, worker_id)
   assert.equal(flake.stats().claims, 2)
@@ -336,7 +336,7 @@ test('its token and headers; the errors are named as options are here', async t 
   await assert.rejects(Snowflake.open(slow), { code: LOST, message: /requestTimeoutMs/ })
   await tell({ do: 'fault', fault: { answer: { lease_ms: 0 } }, tag: 'claim' })
   // A field of the answer keeps its name.
-  await assert.rejects(Snowflake.open(slow), { code: LOST, message: /lease_ms 0/ })
+  await assert.rejects(Snowflake.open({ ...slow, requestTimeoutMs: PATIENT }), { code: LOST, message: /lease_ms 0/ })
 })
 
 test('TLS with an authority of one\'s own', { skip: wasm && 'fetch has no such option' }, async t => {
@@ -381,7 +381,7 @@ test('worker_threads share one lease, and their ends do not give it back', { ski
 
 const unreleased = wasm && 'no fetch is made at the end of a process'
 test('each end of a process gives the lease back, with a renewal under way too, and none hangs', { skip: unreleased }, async t => {
-  const { url, tell, leases } = await server(t, 2000)
+  const { url, tell, leases } = await server(t, 6000)
   const opened = 'Snowflake.open(options).then(flake => { flake.next();'
   const ends = {
     natural: [`${opened} })`, 0, true],
@@ -402,9 +402,9 @@ test('each end of a process gives the lease back, with a renewal under way too, 
   await Promise.all(Object.entries(ends).map(each))
   await tell({ do: 'fault', fault: { hang: true }, tag: 'renew' })
   const renewing = {
-    natural: [`${opened} setTimeout(() => {}, 1500) })`, 0],
-    exit: [`${opened} setTimeout(() => process.exit(3), 1500) })`, 3],
-    closed: [`${opened} setTimeout(() => flake.close(), 1500) })`, 0],
+    natural: [`${opened} setTimeout(() => {}, 3600) })`, 0],
+    exit: [`${opened} setTimeout(() => process.exit(3), 3600) })`, 3],
+    closed: [`${opened} setTimeout(() => flake.close(), 3600) })`, 0],
   }
   await Promise.all(Object.entries(renewing).map(each))
   assert.ok((await tell({ do: 'report', requests: 0 })).tags.renew.total >= 3, 'a renewal was under way')

@@ -6,7 +6,7 @@ import { decode } from 'leafid'
 export const sleep = ms => new Promise(done => setTimeout(done, ms))
 
 /** How long most spans last: a machine may stall for half of it, until they are renewed late. */
-export const SPAN = 3000
+export const SPAN = 6000
 
 export class LeaseSource {
   #rows

@@ -62,8 +62,8 @@ test('a release that opens the same options again gets a generator of its own', 
 
 test('the time of a lease counts from when it was asked for', async () => {
   const claim = async request => {
-    await sleep(2900)
-    return { workerId: 3, fromMs: request.nowMs, untilMs: request.nowMs + 60_000, leaseMs: 6000 }
+    await sleep(8000)
+    return { workerId: 3, fromMs: request.nowMs, untilMs: request.nowMs + 60_000, leaseMs: 20_000 }
   }
   let renewed
   const renew = lease => {
@@ -73,10 +73,10 @@ test('the time of a lease counts from when it was asked for', async () => {
   const before = performance.now()
   const flake = await Snowflake.open({ ...space(), worker: { claim, renew, release: () => {} }, timeoutMs: HANG })
   await run(flake, HANG, () => renewed !== undefined)
-  assert.equal(renewed.lease.leaseMs, 6000, 'as it was answered')
-  // Half of it from when the claim was asked for: 3 s later, had it counted from the answer.
+  assert.equal(renewed.lease.leaseMs, 20_000, 'as it was answered')
+  // Half of it from when the claim was asked for: 8 s later, had it counted from the answer.
   const after = renewed.at - before
-  assert.ok(after >= 2900 && after < 5800, `renewed after ${after} ms`)
+  assert.ok(after >= 8000 && after < 17_900, `renewed after ${after} ms`)
   flake.close()
 })
 
@@ -121,7 +121,7 @@ test('a renewal that misbehaves is a failure: the span is used to its end, then 
 async function lied(what, lie) {
   const leaseSource = new LeaseSource({ once: true })
   leaseSource.renew = lie
-  const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 3000 })
+  const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 10_000 })
   const { ids, codes } = await run(flake, HANG, recovered)
   assert.ok(recovered(ids), `${what}: not recovered, ${flake.stats().lastError}`)
   const first = leaseSource.spans[0]
@@ -213,7 +213,7 @@ test('nothing free after a loss is worker_lost, and tried again by itself', asyn
   const claim = leaseSource.claim.bind(leaseSource)
   let full = true
   leaseSource.claim = request => (request.previous !== null && full ? null : claim(request))
-  const flake = new Snowflake({ ...space(), worker: leaseSource })
+  const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 10_000 })
   const { codes, ids } = await run(flake, HANG, (_, codes) => codes.has(LOST))
   assert.match(codes.get(LOST)?.message, /was lost, and no other could be claimed: .*no free worker id/)
   assert.equal(codes.get(LOST).retry, true)
@@ -233,7 +233,7 @@ test('a claim after a loss that hangs is made again; what it brings late goes ba
     request.previous === null || late.length > 0
       ? claim(request)
       : new Promise(done => late.push(() => done(claim(request))))
-  const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 3000 })
+  const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 10_000 })
   const { ids } = await run(flake, HANG, recovered)
   assert.ok(recovered(ids))
   const before = leaseSource.called('release').length
@@ -244,11 +244,11 @@ test('a claim after a loss that hangs is made again; what it brings late goes ba
 })
 
 test('an event loop that is busy for longer than a span: would_block, then it goes on', async () => {
-  const leaseSource = new LeaseSource({ spanMs: 200 })
+  const leaseSource = new LeaseSource({ spanMs: 3000 })
   const flake = new Snowflake({ ...space(), worker: leaseSource })
   const ids = []
   const codes = new Set()
-  for (const end = Date.now() + 700; Date.now() < end; ) {
+  for (const end = Date.now() + 3500; Date.now() < end; ) {
     try {
       ids.push(flake.next())
     } catch (error) {

@@ -5,12 +5,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LeafidError, Segments } from 'leafid'
 import { Counter, alone, between, sleep, until } from './counter.mjs'
-import { HANG, start } from './support.mjs'
+import { HANG, PATIENT, start } from './support.mjs'
 
 const never = () => new Promise(() => {})
 
-/** Segments of this function whose calls wait only this long. */
-const open = (fetch, options) => new Segments({ ...alone(), timeoutMs: 300, ...options, fetch })
+const open = (fetch, options) => new Segments({ ...alone(), timeoutMs: PATIENT, ...options, fetch })
+/** Calls that are to fail wait only this long. */
+const BRIEF = { timeoutMs: 2000 }
 
 test('it is called with tag, step and what was given so far, with no this', async () => {
   const asked = []
@@ -81,8 +82,8 @@ test('what it throws, or is rejected with, is an error with its own text and cau
     [() => Promise.reject(undefined), undefined, /failed: undefined$/],
     [() => { throw new Odd() }, undefined, /without a text$/],
   ]
-  for (const [fetch, cause, message] of cases) {
-    const ids = open(fetch)
+  await Promise.all(cases.map(async ([fetch, cause, message]) => {
+    const ids = open(fetch, BRIEF)
     const error = await ids.tag('order').next().then(() => assert.fail(), error => error)
     assert.ok(error instanceof LeafidError)
     assert.deepEqual([error.code, error.retry], ['ERR_LEAFID_SEGMENT_UNAVAILABLE', true])
@@ -91,7 +92,7 @@ test('what it throws, or is rejected with, is an error with its own text and cau
     if (cause) assert.equal(error.cause, cause)
     assert.match(ids.tag('order').stats().lastError, message)
     ids.close()
-  }
+  }))
 })
 
 test('a LeafidError keeps its code', async () => {
@@ -139,14 +140,14 @@ test('nonsense is source_invalid, and says what came; no id of it is issued', as
     { start: -(2n ** 70n), end: 1 }, new Map(), new Date(), Object.create(null),
   ]
   const tags = nonsense.map((_, i) => `t${i}`)
-  const ids = open(async tag => nonsense[tags.indexOf(tag)])
+  const ids = open(async tag => nonsense[tags.indexOf(tag)], BRIEF)
   await Promise.all(tags.map(async (tag, i) => {
     const error = await ids.tag(tag).next().then(id => assert.fail(`${id} of ${i}`), error => error)
     assert.equal(error.code, 'ERR_LEAFID_SOURCE_INVALID', `${i}: ${error.message}`)
   }))
-  await assert.rejects(open(() => ({ start: 1, end: 9, stirde: 3 })).tag('order').next(), { message: /stirde: 3/ })
+  await assert.rejects(open(() => ({ start: 1, end: 9, stirde: 3 }), BRIEF).tag('order').next(), { message: /stirde: 3/ })
   const hostile = { get start() { throw new Error('a getter') }, end: 5 }
-  await assert.rejects(open(() => hostile).tag('order').next(), { message: /a getter/ })
+  await assert.rejects(open(() => hostile, BRIEF).tag('order').next(), { message: /a getter/ })
   ids.close()
 })
 
@@ -187,7 +188,7 @@ test('one that asks its own tag is an error, not a deadlock; another tag it may 
     return counter.fetch(tag, step)
   })
   assert.equal(await ids.tag('sums').next(), 1n)
-  await assert.rejects(ids.tag('self').next(), { code: 'ERR_LEAFID_SEGMENT_UNAVAILABLE' })
+  await assert.rejects(ids.tag('self').next(BRIEF), { code: 'ERR_LEAFID_SEGMENT_UNAVAILABLE' })
   ids.close()
 })
 
@@ -218,7 +219,7 @@ test('one at a time for a tag, several for several', async () => {
     } finally {
       busy--
     }
-  }, { timeoutMs: 5000 })
+  })
   await Promise.all(Array.from({ length: 500 }, (_, i) => many.tag(`t${i}`).next()))
   assert.ok(busiest <= 16, `${busiest} at once`)
   many.close()
@@ -230,7 +231,7 @@ test('after an error it is asked again, and who waits has an id', async () => {
   const ids = open((tag, step) => {
     if (failures-- > 0) throw new Error('away')
     return counter.fetch(tag, step)
-  }, { timeoutMs: 5000 })
+  })
   assert.equal(await ids.tag('order').next(), 1n)
   assert.equal(ids.tag('order').stats().failures, 3)
   ids.close()

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { Segments } from 'leafid'
 import { alone, between, sleep, until, wasm } from './counter.mjs'
 import { fakeServer } from './fake-server.mjs'
-import { assertDistinct, space } from './support.mjs'
+import { PATIENT, assertDistinct, space } from './support.mjs'
 
 
 test('a directory is made on purpose, and gives segments that go on', { skip: wasm }, async () => {
@@ -53,7 +53,7 @@ test('a step raised at the directory is followed without a restart', { skip: was
 
 test('segments over HTTP, with what a server gets wrong', async t => {
   const { url, tell } = await fakeServer(t)
-  const ids = new Segments([url], { ...alone(), protocol: 'range', adaptive: false, timeoutMs: 600, requestTimeoutMs: 300 })
+  const ids = new Segments([url], { ...alone(), protocol: 'range', adaptive: false, timeoutMs: PATIENT, requestTimeoutMs: PATIENT })
   const order = ids.tag('order')
   assert.deepEqual([...(await order.take(2500))], between(1, 2500))
   await tell({ do: 'tag', tag: 'order', step: 5000 })
@@ -67,16 +67,17 @@ test('segments over HTTP, with what a server gets wrong', async t => {
     [{ headers: { Age: '5' } }, 'SOURCE_INVALID', /Age/i],
     [{ hang: true }, 'SEGMENT_UNAVAILABLE', /127\.0\.0\.1/],
   ]
-  for (const [i, [fault, code, message]] of faults.entries()) {
+  await Promise.all(faults.map(async ([fault, code, message], i) => {
     await tell({ do: 'fault', fault, tag: `t${i}` })
     // Of their own, which have not seen the other faults.
-    const others = new Segments([url], { ...alone(), protocol: 'range', timeoutMs: 600, requestTimeoutMs: 300 })
+    const requestTimeoutMs = fault.hang ? 300 : PATIENT
+    const others = new Segments([url], { ...alone(), protocol: 'range', timeoutMs: 5000, requestTimeoutMs })
     const error = await others.tag(`t${i}`).next().then(id => assert.fail(`${id}: ${JSON.stringify(fault)}`), error => error)
     assert.match(error.code, new RegExp(`^ERR_LEAFID_(${code})$`), `${JSON.stringify(fault)}: ${error.message}`)
     assert.match(error.message, message)
     assert.ok(error.message.includes(url), error.message)
     others.close()
-  }
+  }))
   await tell({ do: 'clear' })
   await tell({ do: 'tag', tag: 'gone', known: false })
   await assert.rejects(ids.tag('gone').next(), { code: 'ERR_LEAFID_UNKNOWN_TAG' })
@@ -87,7 +88,7 @@ test('segments over HTTP, with what a server gets wrong', async t => {
 test('a slow server keeps nobody waiting on this thread; nextSync is would_block', async t => {
   const { url, tell } = await fakeServer(t)
   await tell({ do: 'fault', fault: { delay_ms: 1000 } })
-  const ids = new Segments(url, { ...alone(), protocol: 'range', timeoutMs: 60_000, requestTimeoutMs: 30_000 })
+  const ids = new Segments(url, { ...alone(), protocol: 'range', timeoutMs: PATIENT, requestTimeoutMs: PATIENT })
   const order = ids.tag('order')
   assert.throws(order.nextSync, { code: 'ERR_LEAFID_WOULD_BLOCK', retry: true })
   assert.equal(order.tryNext(), undefined)
@@ -102,7 +103,7 @@ test('a slow server keeps nobody waiting on this thread; nextSync is would_block
 test('of several servers the first is preferred, and one that is gone is passed over', async t => {
   const [one, two] = [await fakeServer(t), await fakeServer(t)]
   await two.tell({ do: 'tag', tag: 'order', next: 100_001 })
-  const ids = new Segments([one.url, two.url], { ...alone(), protocol: 'range', adaptive: false, step: 10, orderedSource: false })
+  const ids = new Segments([one.url, two.url], { ...alone(), protocol: 'range', adaptive: false, step: 10, orderedSource: false, timeoutMs: PATIENT })
   const order = ids.tag('order')
   assert.equal(await order.next(), 1n)
   await one.tell({ do: 'dead', how: 'refused' })

@@ -82,10 +82,10 @@ test('a busy event loop does not cost a call its id', async () => {
 test('a take that makes progress goes on', async () => {
   let next = 1
   const fetch = async () => {
-    await sleep(300)
+    await sleep(1200)
     return { start: next, end: (next += 10) }
   }
-  const ids = new Segments({ ...alone(), timeoutMs: 1500, fetch })
+  const ids = new Segments({ ...alone(), timeoutMs: 5000, fetch })
   assert.deepEqual([...(await ids.tag('order').take(60))], between(1, 60))
   ids.close()
 })
@@ -94,7 +94,7 @@ test('an aborted call ends at once with the reason, and loses no id', async () =
   let answer
   let next = 1
   const fetch = () => new Promise(done => (answer = () => done({ start: next, end: (next += 10) })))
-  const ids = new Segments({ ...alone(), step: 10, timeoutMs: 5000, fetch })
+  const ids = new Segments({ ...alone(), step: 10, timeoutMs: HANG, fetch })
   const order = ids.tag('order')
   const controllers = Array.from({ length: 4 }, () => new AbortController())
   const [a, b, c, d] = controllers.map(({ signal }) => signal)
@@ -140,7 +140,7 @@ test('an error puts back what a call had', async () => {
     if (given++ > 0) throw new Error('away')
     return { start: 1, end: 11 }
   }
-  const ids = new Segments({ ...alone(), timeoutMs: 1000, fetch })
+  const ids = new Segments({ ...alone(), timeoutMs: 3000, fetch })
   const order = ids.tag('order')
   await assert.rejects(order.take(20), { code: 'ERR_LEAFID_SEGMENT_UNAVAILABLE', message: /away$/ })
   assert.equal(order.stats().left, 10)

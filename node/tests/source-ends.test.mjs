@@ -128,8 +128,8 @@ const HEAD = `
   const row = { untilMs: 0 }
   const say = text => require('node:fs').writeSync(1, text + '\\n')
   const worker = {
-    claim: () => ({ workerId: 7, fromMs: Date.now(), untilMs: Date.now() + 3000, leaseMs: 3000 }),
-    renew: (lease, untilMs) => Date.now() + 3000,
+    claim: () => ({ workerId: 7, fromMs: Date.now(), untilMs: Date.now() + 6000, leaseMs: 6000 }),
+    renew: (lease, untilMs) => Date.now() + 6000,
     release: (lease, untilMs) => say('released ' + (untilMs > last)),
   }
   let last = 0
@@ -145,9 +145,9 @@ test('each end of a process releases, none hangs, and nothing keeps it', async t
     [`${opened} process.exit(3)`]: [3, 'released true\n'],
     [`${opened} throw new Error('meant to be')`]: [1, 'released true\n'],
     [`${opened} flake.close()`]: [0, 'released true\n'],
-    [`${opened} setTimeout(() => next(flake), 3600)`]: [0, 'released true\n'],
+    [`${opened} setTimeout(() => next(flake), 7000)`]: [0, 'released true\n'],
     // A renewal is due, and the event loop does not come to it; the lease is still held.
-    [`${opened} for (const end = Date.now() + 1700; Date.now() < end;); process.exit(0)`]: [0, 'released true\n'],
+    [`${opened} for (const end = Date.now() + 3300; Date.now() < end;); process.exit(0)`]: [0, 'released true\n'],
     [`${opened} worker.release = () => { throw new Error('away') }; process.exit(4)`]: [4, ''],
     // Never beside a renewal, and no event loop is left to wait for it.
     [`${hanging} ${opened} ${awake} const renewing = () => process.exit(5)`]: [5, 'renewing\n'],
@@ -173,7 +173,7 @@ test('a source of each worker thread; their ends release, also with a call under
   const code = `
     const { Snowflake } = require(process.env.LEAFID_MAIN)
     const { workerData: { options, workerId, end }, parentPort } = require('node:worker_threads')
-    const spanMs = 3000
+    const spanMs = 6000
     const lent = () => ({ workerId, fromMs: Date.now(), untilMs: Date.now() + spanMs, leaseMs: spanMs })
     const worker = {
       claim: lent,

@@ -17,9 +17,12 @@ export const vectors = name => JSON.parse(readFileSync(join(root, 'tests/vectors
 /** Far longer than anything takes on a busy machine: only what never comes lasts so long. Also the bound of each test. */
 export const HANG = 900_000
 
+/** `timeoutMs` of calls that are to succeed: a disk that many others use takes seconds for a write. */
+export const PATIENT = 60_000
+
 /** A state directory that goes with this process. */
-export function directory() {
-  const stateDir = mkdtempSync(join(tmpdir(), 'leafid-node-'))
+export function directory(parent = tmpdir()) {
+  const stateDir = mkdtempSync(join(parent, 'leafid-node-'))
   process.on('exit', () => rmSync(stateDir, { recursive: true, force: true }))
   return stateDir
 }
@@ -29,12 +32,12 @@ export const wasm = process.env.LEAFID_WASM === '1'
 
 let hosts = 0
 /** As on another host: another state directory, and without one other settings. */
-export const elsewhere = () => (wasm ? { persist: false, randomStart: ++hosts } : { stateDir: directory() })
+export const elsewhere = () => (wasm ? { persist: false, randomStart: ++hosts } : { stateDir: directory(), timeoutMs: PATIENT })
 
 /** An id space that no other test of this host shares: a name, and where its records are kept, if they are. */
 export const space = () => ({
   name: `node-${randomBytes(6).toString('hex')}`,
-  ...(wasm ? { persist: false } : { stateDir: directory() }),
+  ...(wasm ? { persist: false } : { stateDir: directory(), timeoutMs: PATIENT }),
 })
 
 /** What the call throws. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LeafidError, Snowflake, decode } from 'leafid'
 import { until } from './counter.mjs'
-import { LeaseSource, sleep } from './lease_source.mjs'
+import { LeaseSource } from './lease_source.mjs'
 import { space, thrown } from './support.mjs'
 
 const LOST = 'ERR_LEAFID_WORKER_LOST'
@@ -128,9 +128,11 @@ test('a promise that never settles is worker_lost after timeoutMs; what it bring
   assert.match(never.message, /timeoutMs \(60\)/)
   const leaseSource = new LeaseSource()
   const claim = leaseSource.claim.bind(leaseSource)
-  leaseSource.claim = request => sleep(120).then(() => claim(request))
+  let answer
+  leaseSource.claim = request => new Promise(done => (answer = () => done(claim(request))))
   assert.equal((await rejected({ ...space(), worker: leaseSource, timeoutMs: 60 })).code, LOST)
   assert.equal(leaseSource.called('release').length, 0)
+  answer()
   await until('the release', () => leaseSource.called('release').length > 0)
   const [[lease, untilMs]] = leaseSource.called('release')
   assert.equal(untilMs, lease.fromMs)
