@@ -97,8 +97,8 @@ class Program:
 
 @pytest.fixture
 def space(tmp_path):
-    """Options of an id space that no other test on this host has."""
-    return {"name": f"py-{uuid.uuid4().hex[:12]}", "state_dir": str(tmp_path)}
+    """Options of an id space that no other test on this host has, whose calls wait for a disk that others keep busy."""
+    return {"name": f"py-{uuid.uuid4().hex[:12]}", "state_dir": str(tmp_path), "timeout_ms": 60_000}
 
 
 @pytest.fixture
@@ -252,11 +252,11 @@ def settle(wait):
 
 @pytest.fixture
 def opened(space):
-    """Opens segments whose calls give up soon."""
+    """Opens segments that remember nothing."""
     open_ones = []
 
     def opened(fetch, **more):
-        options = {"timeout_ms": 200, "persist": False, **space, **more}
+        options = {"persist": False, **space, **more}
         options["name"] += f"-{len(open_ones)}"
         open_ones.append(leafid.Segments(fetch=fetch, **options))
         return open_ones[-1]
@@ -270,7 +270,7 @@ class FakeServer:
     """A server that misbehaves when told to: tests/fake_servers."""
 
     def __init__(self, *arguments):
-        command = [sys.executable, str(PROJECT / "tests" / "fake_servers" / "fake_server.py"), "--seconds", "60", *arguments]
+        command = [sys.executable, str(PROJECT / "tests" / "fake_servers" / "fake_server.py"), "--seconds", "900", *arguments]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline().split()[1])
         self.url = f"http://127.0.0.1:{self.port}"

@@ -178,7 +178,7 @@ logging.disable()
 counter.fails, counter.slow_s = True, 0
 def refused():
     try:
-        order.next(timeout_ms=300)
+        order.next(timeout_ms=3000)
     except leafid.SegmentUnavailableError as error:
         return str(error)
 begun = time.monotonic()

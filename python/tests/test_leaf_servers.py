@@ -43,7 +43,7 @@ def from_leaf(space, leaf):
 
     def from_leaf(servers=None, **more):
         name = f"{space['name']}-{len(opened)}"
-        opened.append(leafid.Segments(servers or leaf.urls, name=name, **{"persist": False, **more}))
+        opened.append(leafid.Segments(servers or leaf.urls, name=name, **{"persist": False, "timeout_ms": 60_000, **more}))
         return opened[-1]
 
     yield from_leaf
@@ -132,7 +132,7 @@ def test_ids_of_leaf_s_snowflakes(leaf, from_leaf):
 )  # fmt: skip
 def test_what_all_servers_refuse_is_told_at_once(leaf, from_leaf, wrong):
     leaf.do(**wrong)
-    order = from_leaf(timeout_ms=60_000).tag("order")
+    order = from_leaf().tag("order")
     begun = time.monotonic()
     with pytest.raises(leafid.Error, match="switched off|answered 40[14]"):
         order.next()
@@ -145,7 +145,7 @@ def test_what_all_servers_refuse_is_told_at_once(leaf, from_leaf, wrong):
 
 
 def test_the_stats_tell_what_each_server_failed_with(leaf, from_leaf):
-    ids = from_leaf(timeout_ms=300)
+    ids = from_leaf()
     assert ids.stats().servers == dict.fromkeys(leaf.urls)
     leaf.nodes[0].do(do="fault", fault={"status": 503, "body": ""})
     assert ids.tag("order").next() > 0
@@ -158,12 +158,12 @@ def test_tinyid_of_two_databases(server, from_leaf):
     server.do(do="token", token="s&cret é")
     server.do(do="tag", tag="order é", delta=2, step=20)
     options = {"protocol": "tinyid", "servers": server.url}
-    order = from_leaf(**options, token="s&cret é", timeout_ms=5000).tag("order é")
+    order = from_leaf(**options, token="s&cret é").tag("order é")
     ids = [order.next(), *order.take(600), *asyncio.run(order.take_async(399))]
     assert len(set(ids)) == 1000 and {id % 2 for id in ids} == {0, 1}
     assert order.stats().failures == 0
     for wrong in ("another", None):
-        order = from_leaf(**options, token=wrong, timeout_ms=200).tag("order é")
+        order = from_leaf(**options, token=wrong).tag("order é")
         with pytest.raises(leafid.SegmentUnavailableError, match="tiny_id_token") as raised:
             order.next()
         assert "another" not in str(raised.value)

@@ -133,7 +133,7 @@ def test_the_environment_s_word_for_ranges_is_a_truth(space, run, monkeypatch, b
 
 def test_none_is_the_default(space):
     nothing = dict.fromkeys(BAD.keys() - {"worker", "name", "state_dir"})
-    with leafid.Snowflake(1, **space, **nothing) as flake:
+    with leafid.Snowflake(1, **space | nothing) as flake:
         assert flake.layout == leafid.Layout() and flake.stats().handles == 1
         with leafid.Snowflake(1, **space) as same:
             assert same.stats().handles == 2

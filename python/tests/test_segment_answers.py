@@ -39,7 +39,7 @@ WRONG = [
 def test_a_wrong_answer_is_said(opened, answer):
     order = opened(lambda tag, step: answer).tag("order")
     with pytest.raises(leafid.SourceInvalidError, match="order|segment from") as error:
-        order.next()
+        order.next(timeout_ms=1000)
     assert error.value.__cause__ is None and order.stats().left == 0
     if not isinstance(answer, (range, tuple)):
         # Of what may hold a secret only the type is shown.
@@ -90,7 +90,7 @@ def test_what_it_raises_is_the_cause(opened, raised, expected, text):
     def fetch(tag, step):
         raise raised
 
-    order = opened(fetch).tag("order")
+    order = opened(fetch, timeout_ms=1000).tag("order")
     for call in (order.next, lambda: order.take(3), lambda: asyncio.run(awaited(order))):
         with pytest.raises(leafid.Error, match=text) as error:
             call()
@@ -133,14 +133,14 @@ def test_what_it_raises_is_not_kept_for_ever(opened, wait):
     ids = opened(fetch)
     order = ids.tag("order")
     with pytest.raises(leafid.SegmentUnavailableError):
-        order.next()
+        order.next(timeout_ms=300)
     fails.clear()
-    assert order.next(timeout_ms=5000) == 1
+    assert order.next() == 1
     gc.collect()
     assert {reference() for reference in gone} == {None}
     fails.append(True)
     with pytest.raises(leafid.SegmentUnavailableError):
-        ids.tag("user").next()
+        ids.tag("user").next(timeout_ms=300)
     ids.close()
     wait(lambda: gc.collect() >= 0 and {reference() for reference in gone} == {None})
 
@@ -157,7 +157,7 @@ def test_what_it_raises_after_the_close_is_not_kept(opened, wait):
 
     ids = opened(fetch)
     with pytest.raises(leafid.SegmentUnavailableError):
-        ids.tag("order").next()
+        ids.tag("order").next(timeout_ms=300)
     asked.wait()
     ids.close()
     closed.set()

@@ -82,7 +82,7 @@ def test_an_async_def_is_run(opened):
 
     assert opened(fetch).tag("order").take(2) == [1, 2]
     with pytest.raises(leafid.SegmentUnavailableError, match="LookupError: mine") as error:
-        opened(fails).tag("order").next()
+        opened(fails).tag("order").next(timeout_ms=2000)
     assert isinstance(error.value.__cause__, LookupError)
 
 
@@ -120,7 +120,7 @@ def test_one_that_asks_its_own_tag(opened, call):
     def fetch(tag, step):
         return call(order), 500
 
-    order = opened(fetch, timeout_ms=500).tag("order")
+    order = opened(fetch, timeout_ms=3000).tag("order")
     begun = time.monotonic()
     with pytest.raises(leafid.SegmentUnavailableError, match='"order" asks for an id of that tag') as error:
         order.next()
@@ -132,7 +132,7 @@ def test_one_that_does_not_take_its_arguments_is_the_users_error(opened):
     order = opened(lambda tag: range(1, 9)).tag("order")
     call = r"fetch cannot be called as fetch\(tag, step\): TypeError: .*positional"
     with pytest.raises(leafid.InvalidArgumentError, match=call) as error:
-        order.next(timeout_ms=100)
+        order.next()
     assert isinstance(error.value.__cause__, TypeError) and not error.value.can_retry
 
 
@@ -143,7 +143,7 @@ def test_one_that_has_another_thread_ask_its_own_tag(opened):
         asks.join()
         return range(1, 1 + step)
 
-    order = opened(fetch).tag("order")
+    order = opened(fetch, timeout_ms=1000).tag("order")
     with pytest.raises(leafid.SegmentUnavailableError, match="has not answered for"):
         order.next(timeout_ms=100)
     assert order.next(timeout_ms=60_000) == 1
@@ -154,7 +154,7 @@ def test_two_tags_that_ask_each_other(opened):
         other = "b" if tag == "a" else "a"
         return ids.tag(other).next(), 500
 
-    ids = opened(fetch)
+    ids = opened(fetch, timeout_ms=1000)
     with pytest.raises(leafid.SegmentUnavailableError):
         ids.tag("a").next(timeout_ms=1000)
 
@@ -175,13 +175,13 @@ def test_a_slow_one_delays_no_other_tag_and_no_snowflake(opened, space):
 
     def fetch(tag, step, after):
         if tag.startswith("slow"):
-            let_go.wait(30)
+            let_go.wait()
         return range(max(after, 1), max(after, 1) + step)
 
     ids = opened(fetch)
     flake = leafid.Snowflake(7, **space)
     with pytest.raises(leafid.SegmentUnavailableError, match="its source has not answered for [0-9]+ ms"):
-        ids.tag("slow").next()
+        ids.tag("slow").next(timeout_ms=300)
     begun = time.monotonic()
     assert ids.tag("order").take(1000)[-1] == 1000
     while time.monotonic() - begun < 1.5:
@@ -189,7 +189,7 @@ def test_a_slow_one_delays_no_other_tag_and_no_snowflake(opened, space):
         assert ids.tag("order").next() > 1000
         time.sleep(0.01)
     let_go.set()
-    assert ids.tag("slow").next(timeout_ms=60_000) == 1
+    assert ids.tag("slow").next() == 1
     flake.close()
 
 

@@ -15,7 +15,7 @@ HANGS = (
 def fetch(tag, step):
     say("waits")
     threading.Event().wait(30)
-ids = leafid.Segments(fetch=fetch, **space, timeout_ms=60_000)
+ids = leafid.Segments(fetch=fetch, **space)
 order = ids.tag("order")
 """
 )
@@ -53,7 +53,7 @@ def fetch(tag, step):
     say("waits")
     let_go.wait(20)
     return range(1, 1 + step)
-say(leafid.Segments(fetch=fetch, **space, timeout_ms=20_000).tag("order").next())
+say(leafid.Segments(fetch=fetch, **space).tag("order").next())
 """
     )
     assert program.line() == "waits"
@@ -76,7 +76,7 @@ def fetch(tag, step):
         threading.Event().wait(20)
     given.append(step)
     return range(1, 6)
-order = leafid.Segments(fetch=fetch, **space, timeout_ms=60_000).tag("order")
+order = leafid.Segments(fetch=fetch, **space).tag("order")
 signal.setitimer(signal.ITIMER_REAL, 0.3)
 try:
     order.take(50)
@@ -102,14 +102,14 @@ ASKS = {
     "a thread": """
 def work():
     try:
-        leafid.Segments(fetch=fetch, **space, timeout_ms=60_000).tag("order").next()
+        leafid.Segments(fetch=fetch, **space).tag("order").next()
     except leafid.Error:
         pass
 threading.Thread(target=work, daemon=True).start()
 """,
     "a loop": """
 async def main():
-    ids = leafid.Segments(fetch=fetch, **space, timeout_ms=60_000)
+    ids = leafid.Segments(fetch=fetch, **space)
     await asyncio.wait([asyncio.ensure_future(ids.tag("order").next_async()) for _ in range(100)], timeout=0.3)
 asyncio.run(main())
 """,
@@ -178,7 +178,7 @@ def test_the_interpreter_ends_while_a_server_is_asked(start):
 import socket
 silent = socket.create_server(("127.0.0.1", 0))
 url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-ids = leafid.Segments(url, protocol="range", prewarm=["order"], request_timeout_ms=120_000, timeout_ms=120_000, **space)
+ids = leafid.Segments(url, protocol="range", prewarm=["order"], request_timeout_ms=120_000, **space | {"timeout_ms": 120_000})
 connection, _ = silent.accept()
 say("under way" if connection.recv(10) else "closed")
 connection.detach(), silent.detach()
@@ -248,7 +248,7 @@ def fetch(tag, step):
     raise LookupError("mine")
 class Late:
     def __init__(self):
-        self.order = leafid.Segments(fetch=fetch, **space, timeout_ms=100).tag("order")
+        self.order = leafid.Segments(fetch=fetch, **space | {"timeout_ms": 2000}).tag("order")
         self.call, self.error = say, leafid.Error
     def __del__(self):
         try:

@@ -100,7 +100,7 @@ def flaky(tag, step):
     if not up:
         raise ConnectionError("away")
     return fetch(tag, step)
-order = leafid.Segments(fetch=flaky, **space, timeout_ms=120_000).tag("order")
+order = leafid.Segments(fetch=flaky, **space).tag("order")
 got = []
 waiter = threading.Thread(target=lambda: got.append(order.next()))
 waiter.start()
@@ -170,7 +170,7 @@ def by_fork(tag, step):
     os.wait()
     return 0, int(os.read(read, 10))
 for number, fetch in enumerate((by_exec, by_fork)):
-    with leafid.Segments(fetch=fetch, timeout_ms=20_000, **space | {"name": f"{space['name']}-{number}"}) as ids:
+    with leafid.Segments(fetch=fetch, **space | {"name": f"{space['name']}-{number}"}) as ids:
         say(ids.tag("order").take(3))
 """
     )
@@ -189,7 +189,7 @@ other.next()
 def forks(tag, step):
     say(forked(lambda: other.next() > 1))
     return range(1, 1 + step)
-say(leafid.Segments(fetch=forks, timeout_ms=20_000, **space).tag("order").next())
+say(leafid.Segments(fetch=forks, **space).tag("order").next())
 """
     )
     assert out == "True\n1\n"

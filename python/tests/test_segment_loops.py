@@ -39,7 +39,7 @@ def test_a_loop_closed_meanwhile_does_no_harm(order, source):
     gone = []
 
     async def waits():
-        call = order.next_async(timeout_ms=1000)
+        call = order.next_async(timeout_ms=5000)
         gone.append(weakref.ref(call))
         await call
 
@@ -136,7 +136,7 @@ def fetch(tag, step):
         raise ConnectionError("away")
     return range(1, 1 + step)
 async def main():
-    ids = leafid.Segments(fetch=fetch, **space, timeout_ms=120_000)
+    ids = leafid.Segments(fetch=fetch, **space)
     calls = [asyncio.ensure_future(ids.tag("order").next_async()) for _ in range(10)]
     await asyncio.sleep(0.05)
     child = os.fork()

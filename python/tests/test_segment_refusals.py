@@ -23,7 +23,7 @@ def test_a_take_that_fails_puts_back_what_it_had(space):
             raise ConnectionError("away")
         return 1, 6
 
-    with leafid.Segments(fetch=fetch, **space, step=5, timeout_ms=100) as ids:
+    with leafid.Segments(fetch=fetch, **space | {"timeout_ms": 2000}, step=5) as ids:
         order = ids.tag("order")
         buffer = numpy.full(50, -1)
         for call in (lambda: order.take(50), lambda: order.fill(buffer)):

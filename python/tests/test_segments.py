@@ -133,7 +133,7 @@ def test_pickle_and_copy_are_refused(order, counter, space):
 
 def test_close_ends_tags_and_wakes_who_waits(space, wait):
     let_go = threading.Event()
-    ids = leafid.Segments(fetch=lambda tag, step: let_go.wait() and None, timeout_ms=900_000, **space)
+    ids = leafid.Segments(fetch=lambda tag, step: let_go.wait() and None, **space | {"timeout_ms": 900_000})
     order, errors = ids.tag("order"), []
     waiter = threading.Thread(target=lambda: errors.append(pytest.raises(leafid.ClosedError, order.next)))
     waiter.start()

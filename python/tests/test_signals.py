@@ -8,7 +8,7 @@ import pytest
 LONG = """
 import time
 layout = leafid.Layout(timestamp_bits=20, sequence_bits=0, worker_bits=3, tick_ms=3_600_000)
-slow = leafid.Snowflake(1, **space, layout=layout, timeout_ms=3_600_000)
+slow = leafid.Snowflake(1, **space | {"timeout_ms": 3_600_000}, layout=layout)
 slow.next()
 """
 
@@ -62,8 +62,8 @@ flake = leafid.Snowflake(1, **space)
 def stop(*_): raise TimeoutError
 signal.signal(signal.SIGALRM, stop)
 before = flake.next()
-signal.setitimer(signal.ITIMER_REAL, 0.2)
 try:
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
     flake.take(2**24)
 except TimeoutError:
     say("stopped")

@@ -72,7 +72,7 @@ def claim(name, previous):
     let_go.wait(20)
     return 5
 slow = []
-thread = threading.Thread(target=lambda: slow.append(leafid.Snowflake(claim, **space, timeout_ms=20_000)))
+thread = threading.Thread(target=lambda: slow.append(leafid.Snowflake(claim, **space)))
 thread.start()
 asked.wait()
 other = leafid.Snowflake(range(8, 16), **space)
@@ -106,13 +106,13 @@ for _ in range(20):
 
 
 def test_an_interrupt_ends_the_wait_for_a_claim(start):
-    for call in ("leafid.Snowflake(claim, **space, timeout_ms=60_000)", "lazy.next()"):
+    for call in ("leafid.Snowflake(claim, **space)", "lazy.next()"):
         program = start(f"""
 import threading
 def claim(name, previous):
     say("waits")
     threading.Event().wait(30)
-lazy = leafid.Snowflake(claim, **space, timeout_ms=60_000, lazy=True)
+lazy = leafid.Snowflake(claim, **space, lazy=True)
 try:
     {call}
 except KeyboardInterrupt:
@@ -166,7 +166,7 @@ class Bad(Leases):
         BUSY()
 def work():
     try:
-        leafid.Snowflake(Bad(), **space, timeout_ms=60_000)
+        leafid.Snowflake(Bad(), **space)
     except leafid.Error:
         pass
 threading.Thread(target=work, daemon=True).start()

@@ -95,7 +95,7 @@ def test_what_it_raises_is_the_cause(space, raised, expected, text):
     assert type(error.value) is expected and error.value.__cause__ is raised
     # It stays the answer of that call alone.
     with pytest.raises(leafid.InvalidArgumentError) as later:
-        leafid.Snowflake(claim, **space, timeout_ms=0)
+        leafid.Snowflake(claim, **space | {"timeout_ms": 0})
     assert later.value.__cause__ is None
 
 
@@ -125,7 +125,7 @@ def test_one_that_hangs_is_given_up_after_timeout_ms(space):
 
     begun = time.monotonic()
     with pytest.raises(leafid.WorkerLostError, match=r"did not answer within timeout_ms \(200\)"):
-        leafid.Snowflake(claim, **space, timeout_ms=200)
+        leafid.Snowflake(claim, **space | {"timeout_ms": 200})
     assert 0.2 <= time.monotonic() - begun < 30
     let_go.set()
 
@@ -192,22 +192,22 @@ def test_one_that_asks_the_generator_that_waits_for_it(space):
     begun = time.monotonic()
 
     def opens(name, previous):
-        return leafid.Snowflake(opens, **space, timeout_ms=60_000).worker_id
+        return leafid.Snowflake(opens, **space).worker_id
 
     def asks(name, previous):
         return leafid.decode(lazy.next()).worker_id
 
     with pytest.raises(leafid.WorkerLostError, match="asks the generator that waits for it") as error:
-        leafid.Snowflake(opens, **space, timeout_ms=60_000)
+        leafid.Snowflake(opens, **space)
     assert isinstance(error.value.__cause__, leafid.WorkerLostError)
-    lazy = leafid.Snowflake(asks, **space, lazy=True, timeout_ms=60_000)
+    lazy = leafid.Snowflake(asks, **space, lazy=True)
     with pytest.raises(leafid.WorkerLostError, match="asks the generator that waits for it"):
         lazy.next()
     lazy.close()
     assert time.monotonic() - begun < 30
 
 
-def test_one_that_has_another_thread_ask_gives_up(space):
+def test_one_that_has_another_thread_ask_gives_up(space, wait):
     asked = []
 
     def asks(name, previous):
@@ -215,14 +215,11 @@ def test_one_that_has_another_thread_ask_gives_up(space):
         asking.start()
         asking.join()
 
-    lazy = leafid.Snowflake(asks, **space, timeout_ms=200, lazy=True)
+    lazy = leafid.Snowflake(asks, **space | {"timeout_ms": 200}, lazy=True)
     with pytest.raises(leafid.WorkerLostError, match="did not answer"):
         lazy.next()
     lazy.close()
-    begun = time.monotonic()
-    while not asked and time.monotonic() - begun < 20:
-        time.sleep(0.01)
-    assert asked
+    wait(lambda: asked)
 
 
 def test_lazy_asks_at_the_first_id(space):
