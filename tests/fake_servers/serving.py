@@ -85,7 +85,7 @@ class Listener:
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self.context:
-                connection.settimeout(5)
+                connection.settimeout(60)
                 connection = self.context.wrap_socket(connection, server_side=True)
                 connection.settimeout(None)
             with self.lock:

@@ -18,7 +18,7 @@ PROGRAM = pathlib.Path(__file__).with_name("fake_server.py")
 class FakeServer:
     def __init__(self, *words):
         self.process = subprocess.Popen(
-            [sys.executable, PROGRAM, "--seconds", "30", *map(str, words)],
+            [sys.executable, PROGRAM, "--seconds", "900", *map(str, words)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -41,7 +41,7 @@ class FakeServer:
         assert "error" not in answer, answer
         return answer
 
-    def connect(self, timeout=5):
+    def connect(self, timeout=60):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def ask(self, path, method="GET", body=None, headers={}, connection=None):  # noqa: B006

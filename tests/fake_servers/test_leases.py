@@ -70,9 +70,9 @@ class TestLease(Case):
         assert ahead["until"] <= ahead["server_time"] + 40_000
         wild = self.claimed(server, "b", ahead_ms=3_600_000)
         assert wild["until"] == wild["server_time"] + 40_000
-        assert abs(wild["peer_times"][0] - now_ms() - 10_000) < 2000
+        assert abs(wild["peer_times"][0] - now_ms() - 10_000) < 8000
         behind = self.claimed(server, "c", ahead_ms=-10_000)
-        assert abs(behind["from"] - (now_ms() - 10_000)) < 2000
+        assert abs(behind["from"] - (now_ms() - 10_000)) < 8000
         late = self.claimed(server, "d", ahead_ms=-3_600_000)
         assert late["from"] < late["until"]
         assert len(late["peer_times"]) == 3
