@@ -46,7 +46,8 @@ struct Slot {
     end: AtomicU64,
     start: AtomicU64,
     stride: AtomicU64,
-    /// The number of the id, from 0, that requests the next fetch when it is taken.
+    /// The number of the id, from 0, that requests the next fetch when it is taken. Below 0, as a signed number, if it
+    /// was taken before.
     fetch_at: AtomicU64,
 }
 
@@ -154,14 +155,23 @@ impl DoubleBuffer {
     /// Adds a segment after the others. When more than `prefetch` percent of it are used, the next fetch is requested.
     /// If both slots are in use, or the buffer was sealed, returns the segment as the error.
     pub fn offer(&self, filler: &mut Filler, segment: Segment, prefetch: u32) -> Result<(), Segment> {
+        self.offer_rest(filler, segment, prefetch, 0)
+    }
+
+    /// As [`DoubleBuffer::offer`], with what is left of a segment whose first `used` ids never were in the buffer.
+    pub(crate) fn offer_rest(
+        &self,
+        filler: &mut Filler,
+        segment: Segment,
+        prefetch: u32,
+        used: u64,
+    ) -> Result<(), Segment> {
         if !self.has_room(filler) {
             return Err(segment);
         }
         let slot = &self.slots[filler.slot];
         // A thread that still reads the segment that was here has lost its ticket.
-        let (hundreds, rest) = (segment.len() / 100, segment.len() % 100);
-        let percent = u64::from(prefetch);
-        let fetch_at = hundreds.saturating_mul(percent).saturating_add(rest * percent / 100 + 1);
+        let fetch_at = fetch_at(segment.len().saturating_add(used), prefetch).wrapping_sub(used);
         slot.first.store(filler.end, Relaxed);
         slot.start.store(segment.start() as u64, Relaxed);
         slot.stride.store(segment.stride() as u64, Relaxed);
@@ -184,7 +194,8 @@ impl DoubleBuffer {
         let next = self.next.load(Acquire);
         let current = &self.slots[1 - filler.slot];
         let used = next.saturating_sub(current.first.load(Relaxed));
-        self.has_room(filler) && (next >= filler.end || used > current.fetch_at.load(Relaxed))
+        let is_due = used as i64 > current.fetch_at.load(Relaxed) as i64;
+        self.has_room(filler) && (next >= filler.end || is_due)
     }
 
     /// The number of unused ids.
@@ -229,6 +240,14 @@ impl DoubleBuffer {
     fn slots(&self, filler: &Filler) -> impl Iterator<Item = &Slot> {
         [&self.slots[filler.slot], &self.slots[1 - filler.slot]].into_iter()
     }
+}
+
+/// The number of the id of a segment of so many ids, from 0, that requests the next fetch: more than `prefetch` percent
+/// are used before it.
+pub(crate) fn fetch_at(length: u64, prefetch: u32) -> u64 {
+    let percent = u64::from(prefetch);
+    let number = (length / 100).saturating_mul(percent).saturating_add(length % 100 * percent / 100 + 1);
+    number.min(i64::MAX as u64)
 }
 
 /// Meanwhile the thread that won takes a few ids in a row. Two threads that contend for each id need four times as

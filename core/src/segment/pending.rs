@@ -1,7 +1,7 @@
 //! The queue of segments that wait for room in a tag's buffer.
 //!
 //! Construct: [`PendingSegments::new`]. Events: `push_back` (fetched), `push_front` (put back), `drop_first`, `take`,
-//! `drain`. Queries: `first`, `ids`. The only state is the queue: it is empty, or it is not.
+//! `drain`. Queries: `first`, `ids`, `used`. The only state is the queue: it is empty, or it is not.
 
 use crate::sorted::sorted;
 use crate::{Run, Segment};
@@ -14,17 +14,23 @@ use core::mem::take;
 pub struct PendingSegments {
     segments: VecDeque<Segment>,
     ids: u64,
+    used: u64,
 }
 
 impl PendingSegments {
     /// Empty.
     pub const fn new() -> PendingSegments {
-        PendingSegments { segments: VecDeque::new(), ids: 0 }
+        PendingSegments { segments: VecDeque::new(), ids: 0, used: 0 }
     }
 
     /// The number of ids.
     pub const fn ids(&self) -> u64 {
         self.ids
+    }
+
+    /// How many ids of the first segment were taken before it was in a buffer; of the last one if none is left.
+    pub const fn used(&self) -> u64 {
+        self.used
     }
 
     /// The segments.
@@ -34,6 +40,9 @@ impl PendingSegments {
 
     /// Adds a segment at the end. If it continues the last one, it makes that one longer.
     pub fn push_back(&mut self, segment: Segment) {
+        if self.segments.is_empty() {
+            self.used = 0;
+        }
         self.ids += segment.len();
         match self.segments.back().and_then(|last| joined(last, &segment)) {
             Some(whole) => self.segments.back_mut().into_iter().for_each(|last| *last = whole),
@@ -44,6 +53,7 @@ impl PendingSegments {
     /// Adds a segment at the front.
     pub fn push_front(&mut self, segment: Segment) {
         self.ids += segment.len();
+        self.used = 0;
         self.segments.push_front(segment);
     }
 
@@ -59,6 +69,7 @@ impl PendingSegments {
         let Some(front) = self.segments.front_mut() else { return };
         let rest = front.id(count).and_then(|next| Segment::new(next, front.end(), front.stride()).ok());
         self.ids -= count.min(front.len());
+        self.used = 0;
         match rest {
             Some(rest) => *front = rest,
             None => drop(self.segments.pop_front()),
@@ -72,7 +83,11 @@ impl PendingSegments {
     /// Removes and returns up to `most` ids of the first segment.
     pub fn take(&mut self, most: usize) -> Option<Run> {
         let first = self.first(most as u64)?;
+        let (used, segments) = (self.used + first.len(), self.segments.len());
         self.drop_first(first.len());
+        if self.segments.is_empty() || self.segments.len() == segments {
+            self.used = used;
+        }
         Some(Run { first: first.start(), stride: first.stride(), count: first.len() as usize })
     }
 
@@ -139,11 +154,13 @@ mod tests {
         queue.push_front(segment(50, 52, 1));
         assert_eq!((queue.ids(), queue.iter().count()), (10, 4));
         assert_eq!(queue.first(1), Some(segment(50, 51, 1)));
-        let mut ids = Vec::new();
+        let (mut ids, mut used) = (Vec::new(), Vec::new());
         while let Some(run) = queue.take(3) {
             ids.extend((0..run.count as i64).map(|n| run.first + n * run.stride));
+            used.push(queue.used());
         }
         assert_eq!(ids, [50, 51, 1, 2, 3, 4, 100, 5, 7, 9]);
+        assert_eq!(used, [0, 3, 0, 0, 3], "of the segment that comes next, or else of the last one");
         assert_eq!((queue.ids(), queue.first(1), queue.segments.capacity()), (0, None, 0));
     }
 }

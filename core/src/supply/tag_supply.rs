@@ -7,6 +7,7 @@ use super::tickets::{CallerLine, Ticket, Tickets};
 use super::work::{FetchStage, Work};
 use crate::atomic::statistics::{AtomicU64, Ordering::Relaxed};
 use crate::call::CallId;
+use crate::segment::double_buffer::fetch_at;
 use crate::segment::guard::cross;
 use crate::{
     AdaptiveStep, DoubleBuffer, FetchState, Filler, Guard, PendingSegments, Result, Run, Segment, Stock,
@@ -129,16 +130,19 @@ impl TagSupply {
             stock.piece(self.pending.first(u64::MAX).map_or(0, |first| first.len()), self.taken())
         });
         while let Some(segment) = self.pending.first(most)
-            && self.buffer.offer(&mut self.filler, segment, prefetch).is_ok()
+            && self.buffer.offer_rest(&mut self.filler, segment, prefetch, self.pending.used()).is_ok()
         {
             self.pending.drop_first(segment.len());
         }
     }
 
     /// The number of ids that a stock needs, 0 for other sources; `None` if no fetch is needed. Of what came not more
-    /// than 100 percent can be used, so with such a `prefetch` only who needs ids has them fetched.
+    /// than 100 percent can be used, so with such a `prefetch` only who needs ids has them fetched; and so after a segment
+    /// so short that calls that waited took all of it at once.
     pub(super) fn wants_fetch(&self, stock: Option<Stock>, prefetch: u32) -> Option<u64> {
-        let is_wanted = prefetch < 100 || self.received == 0 || self.waiting() > 0;
+        let used = self.pending.used();
+        let is_short = self.left() == 0 && used > 0 && used <= fetch_at(used, prefetch);
+        let is_wanted = (prefetch < 100 && !is_short) || self.received == 0 || self.waiting() > 0;
         let wants = match stock {
             Some(stock) => stock.wants(self.left(), self.taken()),
             None => (is_wanted && self.buffer.wants_fetch(&self.filler)).then_some(0),

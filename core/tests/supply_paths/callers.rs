@@ -1,7 +1,7 @@
 //! How callers wait, and how their waits end.
 
 use super::{Host, ids, settings};
-use leafid_core::supply::{Collected, Notice, Wish};
+use leafid_core::supply::{Collected, Notice, SupplySettings, Wish};
 use leafid_core::{Code, Error};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -55,7 +55,7 @@ fn an_unknown_tag_is_told_at_once_and_asked_for_again_only_for_a_caller() {
 
 #[test]
 fn who_has_gone_gets_nothing_and_its_ids_go_to_the_next() {
-    let mut host = Host::new(settings());
+    let mut host = Host::new(SupplySettings { prefetch: 100, ..settings() });
     let (tag, buffer) = host.tag("order");
     let (gone, stays) = (host.wait(tag, 3), host.wait(tag, 2));
     host.drive();
