@@ -22,7 +22,7 @@ class Tag {
     if (made !== MADE) refuse('Tag', 'new Tag', 'the tag method of Segments')
     this.#tag = tag
     this.#localIds = new LocalIds(tag.handle)
-    this.#queue = new WaitQueue(new TagWaits(tag, this.#localIds), this.#localIds)
+    this.#queue = new WaitQueue(new TagWaits(tag), this.#localIds)
   }
 
   static #ours(self) {

@@ -13,18 +13,14 @@ const SLACK_MS = 1000
 
 class TagWaits {
   #tag
-  #localIds
 
   /** `tag`: `{ owner, handle, number, name }`. */
-  constructor(tag, localIds) {
+  constructor(tag) {
     this.#tag = tag
-    this.#localIds = localIds
   }
 
   poll(need, { deadline }) {
-    const id = native.tagPoll(this.#tag.handle, Math.ceil(Math.max(deadline - elapsed(), 1)) + SLACK_MS)
-    if (id !== null) this.#localIds.unshift([id])
-    return id !== null
+    return native.tagPoll(this.#tag.handle, Math.ceil(Math.max(deadline - elapsed(), 1)) + SLACK_MS)
   }
 
   waits(queue) {

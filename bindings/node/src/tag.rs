@@ -52,14 +52,14 @@ impl TagHandle {
         }
     }
 
-    /// An id for the waiting calls. Without one, they are woken when there may be one.
-    fn poll(&self, timeout_ms: i64) -> Result<Option<i64>> {
+    /// Whether there are ids for the waiting calls. If not, they are woken when there may be some.
+    fn poll(&self, timeout_ms: i64) -> Result<bool> {
         let mut waiting = self.pending.borrow_mut();
         loop {
             let waited = waiting.is_some();
             let pending = match &mut *waiting {
                 Some(pending) => pending,
-                none => none.insert(Box::new(self.tag.pending_take(1, Some(timeout_ms))?)),
+                none => none.insert(Box::new(self.tag.pending_ids(Some(timeout_ms))?)),
             };
             let (events, number) = (Arc::downgrade(&self.events), self.number);
             let wake = move || {
@@ -68,14 +68,10 @@ impl TagHandle {
                 }
             };
             match pending.poll(wake) {
-                Ok(false) => return Ok(None),
+                Ok(false) => return Ok(false),
                 Ok(true) => {
-                    let mut id = [0];
-                    let ours = pending.write(&mut id);
                     *waiting = None;
-                    if ours {
-                        return Ok(Some(id[0]));
-                    }
+                    return Ok(true);
                 }
                 Err(error) => {
                     let is_late = pending.is_late();
@@ -176,10 +172,10 @@ pub fn tag_fill(env: &Env, tag: &External<TagHandle>, mut out: BigInt64ArraySlic
     tag.tag.fill_unless(out, None, &mut || false).map_err(|error| thrown(env, &error))
 }
 
-/// An id for the waiting calls. `None`: they must wait for an event.
+/// Whether there are ids for the waiting calls. If not, they must wait for an event.
 #[napi(catch_unwind)]
-pub fn tag_poll(env: &Env, tag: &External<TagHandle>, timeout_ms: i64) -> napi::Result<Option<u64>> {
-    tag.poll(timeout_ms).map(|id| id.map(|id| id as u64)).map_err(|error| thrown(env, &error))
+pub fn tag_poll(env: &Env, tag: &External<TagHandle>, timeout_ms: i64) -> napi::Result<bool> {
+    tag.poll(timeout_ms).map_err(|error| thrown(env, &error))
 }
 
 /// No call waits any more.

@@ -111,10 +111,15 @@ impl Needs {
             if blocks || at <= now {
                 let blocked = blocks || caller.is_blocked(now);
                 if blocked {
+                    // No wait: none is counted.
+                    caller.waits_since = None;
                     // It comes back for them, with none.
                     let had = caller.runs.iter().map(|run| run.count as u64).sum::<u64>();
                     let need = had.saturating_add(caller.left as u64).min(MOST_NEED) as i64;
-                    self.tags.get_mut(&id).into_iter().for_each(|tag| tag.fetch.needs(need));
+                    self.tags.get_mut(&id).into_iter().for_each(|tag| {
+                        tag.fetch.needs(need);
+                        tag.waits -= 1;
+                    });
                 }
                 self.fail(ticket, if blocked { Outcome::WouldBlock } else { Outcome::Late(now) }, now);
                 self.settle(id, now);

@@ -69,6 +69,19 @@ fn who_has_gone_gets_nothing_and_its_ids_go_to_the_next() {
 }
 
 #[test]
+fn who_wants_no_ids_hears_once_there_are_some_and_leaves_them() {
+    let mut host = Host::new(settings());
+    let (tag, buffer) = host.tag("order");
+    let ticket = host.wait(tag, 0);
+    assert_eq!(host.collect(ticket), Err("Waits".into()));
+    host.drive();
+    assert_eq!(host.collect(ticket), Ok(Vec::new()));
+    assert_eq!(buffer.take().unwrap().0, 1);
+    let at_hand = host.wait(tag, 0);
+    assert_eq!(host.collect(at_hand), Ok(Vec::new()));
+}
+
+#[test]
 fn a_close_ends_callers_and_buffers_once() {
     let mut host = Host::new(settings());
     let (tag, buffer) = host.tag("order");

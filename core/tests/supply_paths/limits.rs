@@ -214,6 +214,7 @@ fn a_thread_that_may_not_wait_hears_so_and_the_fetch_goes_on() {
     host.drive();
     let ticket = host.supply.wait(tag, wants(50), host.clocks());
     assert!(host.collect(ticket).is_ok(), "as many were fetched as it came for");
+    assert_eq!(host.supply.tag_stats(tag).unwrap().waits, 0, "it did not wait");
 
     let mut host = Host::new(settings());
     let (tag, _) = host.tag("order");

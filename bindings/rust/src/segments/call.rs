@@ -8,6 +8,7 @@
 //! | short of ids | a poll finds all of them in memory | complete |
 //! | short of ids | a poll finds the memory empty | waits, with a ticket that has its ids so far |
 //! | waits | a poll, and the ticket was served | complete |
+//! | of no ids | a poll finds ids in memory, or the ticket was served | complete: it took none of them |
 //! | waits | a poll, and the ticket has failed | ended by the error; its ids were put back |
 //! | any | a poll in a forked child | short of all ids: those that it had belong to the parent |
 //! | complete | it is written | ended |
@@ -43,6 +44,8 @@ pub struct PendingTake {
     timeout: Duration,
     began: Instant,
     waits: Option<(Arc<SupplyDriver>, Ticket)>,
+    /// It is complete only once there are ids, although it takes none.
+    awaits: bool,
 }
 
 /// How a caller is woken: made when it has to wait.
@@ -59,7 +62,15 @@ impl PendingTake {
             timeout,
             began: Instant::now(),
             waits: None,
+            awaits: false,
         }
+    }
+
+    /// A call that waits until there are ids, and leaves them where they are.
+    pub(super) fn of_none(tag: Tag, timeout: Duration) -> PendingTake {
+        let mut pending = PendingTake::new(tag, 0, timeout);
+        pending.awaits = true;
+        pending
     }
 
     /// Whether it timed out.
@@ -86,7 +97,7 @@ impl PendingTake {
                 let Some(found) = driver.look(*ticket, waiter) else { continue };
                 return self.found(found.map(|found| (found, None)));
             }
-            if self.left == 0 {
+            if self.left == 0 && !self.awaits {
                 return Ok(true);
             }
             let (driver, of_process) = self.tag.process()?;
@@ -98,6 +109,7 @@ impl PendingTake {
                 Ok((run, wants_fetch)) => {
                     self.left -= run.count;
                     self.runs.push(run);
+                    self.awaits = false;
                     if wants_fetch {
                         self.tag.fetch_ahead();
                     }
@@ -121,7 +133,7 @@ impl PendingTake {
                 return Ok(false);
             }
             Ok((Found::Ids(runs), _)) => {
-                (self.runs, self.left) = (runs.into(), 0);
+                (self.runs, self.left, self.awaits) = (runs.into(), 0, false);
                 Ok(true)
             }
             Err(error) => {

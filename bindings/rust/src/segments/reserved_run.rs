@@ -64,9 +64,9 @@ impl Tag {
                         None => continue,
                         // Some were put back meanwhile.
                         Some(Ok(Found::Ids(runs))) => {
-                            let (first, rest) = runs.split_first().ok_or_else(closed)?;
-                            self.put_back_runs(rest, generation);
-                            Ok(Some(ReservedRun { run: *first, generation }))
+                            let (run, rest) = split_at(runs, most).ok_or_else(closed)?;
+                            self.put_back_runs(&rest, generation);
+                            Ok(Some(ReservedRun { run, generation }))
                         }
                         Some(Ok(Found::Waits(_))) => Ok(None),
                         Some(Err(error)) if error.code() == Code::WouldBlock => Ok(None),
@@ -110,4 +110,13 @@ impl Tag {
             self.put_back_runs(&[reserved.run], reserved.generation);
         }
     }
+}
+
+/// At most `most` ids of the first run, and the others.
+fn split_at(mut runs: Vec<Run>, most: usize) -> Option<(Run, Vec<Run>)> {
+    let first = runs.first_mut()?;
+    let run = Run { count: first.count.min(most), ..*first };
+    first.count -= run.count;
+    first.first = first.first.wrapping_add(first.stride.wrapping_mul(run.count as i64));
+    Some((run, runs))
 }

@@ -8,6 +8,7 @@ use leafid_core::options::{check_n, milliseconds, no_memory};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 impl Tag {
     /// Issues the next id, from memory. If both segments are used up, it waits for the next one, at most `timeout_ms`.
@@ -149,11 +150,21 @@ impl Tag {
     #[doc(hidden)]
     pub fn pending_take(&self, n: usize, timeout_ms: Option<i64>) -> Result<PendingTake> {
         check_n(n)?;
-        let timeout = match timeout_ms {
-            Some(ms) => milliseconds("timeout_ms", ms, 1)?,
-            None => self.shared.settings.timeout,
-        };
-        Ok(PendingTake::new(self.clone(), n, timeout))
+        Ok(PendingTake::new(self.clone(), n, self.timeout(timeout_ms)?))
+    }
+
+    /// For event loops that serve their calls from memory: a call that is complete once there are ids, and takes none.
+    /// Errors: `invalid_argument`.
+    #[doc(hidden)]
+    pub fn pending_ids(&self, timeout_ms: Option<i64>) -> Result<PendingTake> {
+        Ok(PendingTake::of_none(self.clone(), self.timeout(timeout_ms)?))
+    }
+
+    fn timeout(&self, timeout_ms: Option<i64>) -> Result<Duration> {
+        match timeout_ms {
+            Some(ms) => milliseconds("timeout_ms", ms, 1),
+            None => Ok(self.shared.settings.timeout),
+        }
     }
 
     #[cold]

@@ -67,7 +67,8 @@ pub(crate) struct Driver {
 }
 
 struct Machine {
-    run: WorkerRun,
+    /// Boxed, because the threads that open may have little stack.
+    run: Box<WorkerRun>,
     /// The generator that the handles were told of.
     told: Option<Arc<Core>>,
 }
@@ -127,6 +128,7 @@ impl Renewable for Driver {
 
 impl Driver {
     /// `seed` is for jitter alone.
+    #[inline(never)]
     pub(crate) fn new(
         env: &Arc<Env>,
         renewer: &Arc<RenewalTimer>,
@@ -134,7 +136,7 @@ impl Driver {
         place: Place,
         seed: u64,
     ) -> Driver {
-        let run = WorkerRun::new(settings.run_settings(), place, seed);
+        let run = Box::new(WorkerRun::new(settings.run_settings(), place, seed));
         Driver {
             env: Arc::clone(env),
             settings: Arc::clone(settings),

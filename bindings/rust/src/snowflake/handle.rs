@@ -124,6 +124,8 @@ impl Snowflake {
 
     /// Reports to the registry, once, that this handle is closed. A child that never used it has no generator to report
     /// to.
+    #[cold]
+    #[inline(never)]
     fn release(&self) -> Result<()> {
         match (self.generator.get(), existing_registry()) {
             (Some(generator), Some(registry)) if !self.released.swap(true, AcqRel) => {
@@ -153,19 +155,7 @@ impl Snowflake {
                 Generator::of(&generator.driver).into_iter().for_each(|next| self.generator.replace(next));
                 continue;
             }
-            os::check_may_work()?;
-            // The generator of an ancestor: this is a forked child.
-            let parents = self.generator.load().map(|(generator, _)| generator.worker_id());
-            let generation = os::process::generation();
-            let opened = registry().open(&self.settings, parents, interrupted);
-            if generation != os::process::generation() {
-                // A fork came in between: what was opened, or failed, belongs to the parent. Leave it alone.
-                std::mem::forget(opened);
-                continue;
-            }
-            if let Err(extra) = self.generator.install(opened?, generation) {
-                registry().close(&extra.driver)?;
-            }
+            self.claim(interrupted)?;
         };
         fence(SeqCst);
         if self.closed.load(Acquire) {
@@ -173,6 +163,26 @@ impl Snowflake {
             return Err(closed());
         }
         Ok(generator)
+    }
+
+    /// Claims a worker id. It needs more stack than a call for ids has.
+    #[cold]
+    #[inline(never)]
+    fn claim(&self, interrupted: Interrupted<'_>) -> Result<()> {
+        os::check_may_work()?;
+        // The generator of an ancestor: this is a forked child.
+        let parents = self.generator.load().map(|(generator, _)| generator.worker_id());
+        let generation = os::process::generation();
+        let opened = registry().open(&self.settings, parents, interrupted);
+        if generation != os::process::generation() {
+            // A fork came in between: what was opened, or failed, belongs to the parent. Leave it alone.
+            std::mem::forget(opened);
+            return Ok(());
+        }
+        if let Err(extra) = self.generator.install(opened?, generation) {
+            registry().close(&extra.driver)?;
+        }
+        Ok(())
     }
 
     #[inline]
