@@ -4,6 +4,7 @@
 mod common;
 use common::{Place, sorted_and_distinct};
 use leafid::{ClockSource, Code, Layout, Snowflake, TickRun, TickRuns};
+use std::sync::mpsc::channel;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 fn now_ms() -> i64 {
@@ -227,4 +228,21 @@ fn no_record_no_directory_and_no_range() {
         assert_eq!(error.code(), Code::InvalidArgument);
         assert!(error.message().contains(says), "{error}");
     }
+}
+
+#[test]
+fn an_opening_that_joined_another_one_does_not_fail_by_its_settings() {
+    let place = Place::new();
+    let (begins, begun) = channel();
+    let first = place.builder().worker(1).peer_times(move || {
+        let _ = begins.send(());
+        // The other opening joins meanwhile; if it does not, it opens alone, which shows nothing.
+        std::thread::sleep(Duration::from_millis(100));
+        Ok(vec![now_ms() + 60_000; 3])
+    });
+    let first = std::thread::spawn(move || first.open().map(|_| ()));
+    begun.recv().unwrap();
+    let second = place.builder().worker(1).peer_times(|| Ok(vec![now_ms(); 3])).open().unwrap();
+    assert_eq!(first.join().unwrap().unwrap_err().code(), Code::ClockBackwards);
+    second.next().unwrap();
 }

@@ -10,6 +10,7 @@ use crate::tasks::renewal_timer::RenewalTimer;
 use crate::tasks::with_timeout::CLOSE_WAITS;
 use crate::worker::place::place;
 use crate::worker::settings::{Key, SnowflakeSettings};
+use leafid_core::place::Place;
 use leafid_core::{Code, Error, Result};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -37,8 +38,8 @@ struct Entry {
 
 /// The entry of a key, for an opening.
 enum Lookup {
-    /// With one handle more.
-    Open(Arc<Driver>),
+    /// With one handle more, and whether that is the first one.
+    Open(Arc<Driver>, bool),
     Busy,
     /// It gives back what a failed opening has locked.
     Left(Arc<Driver>),
@@ -80,10 +81,43 @@ impl Registry {
     ) -> Result<Generator> {
         let (directory, place) = place(&self.env, settings, parents)?;
         let seed = self.env.number()? as u64;
+        let began = Instant::now();
+        loop {
+            let (driver, is_first) = self.driver(settings, directory, &place, seed)?;
+            // After a panic too, the entry has one handle less.
+            let mut opening = Opening { registry: self, driver: &driver, succeeded: false };
+            match driver.open(interrupted) {
+                Ok(()) => {}
+                // It may be an error of the settings of whoever was first.
+                Err(error)
+                    if !is_first
+                        && error.code() != Code::WouldBlock
+                        && driver.is_ours()
+                        && began.elapsed() < settings.timeout =>
+                {
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            let generator = Generator::of(&driver);
+            opening.succeeded = generator.is_some();
+            return generator
+                .ok_or_else(|| Error::new(Code::Closed, "the generator was closed; open another one"));
+        }
+    }
+
+    /// What drives the generator of these settings, with one more handle, and whether this made it.
+    fn driver(
+        &self,
+        settings: &Arc<SnowflakeSettings>,
+        directory: FileId,
+        place: &Place,
+        seed: u64,
+    ) -> Result<(Arc<Driver>, bool)> {
         let deadline = Instant::now() + CLOSE_WAITS + settings.disk_bound();
         let mut pause = PollSleep::new();
         let mut helped = false;
-        let driver = loop {
+        loop {
             let found = self.locked(|entries| {
                 let at = entries.iter().position(|e| e.directory == directory && e.key == settings.key);
                 match at.map(|at| (at, &mut entries[at])) {
@@ -95,7 +129,7 @@ impl Registry {
                     Some((_, entry)) if entry.handles == 0 => Lookup::Left(Arc::clone(&entry.driver)),
                     Some((_, entry)) => {
                         entry.handles += 1;
-                        Lookup::Open(Arc::clone(&entry.driver))
+                        Lookup::Open(Arc::clone(&entry.driver), false)
                     }
                     None => {
                         let driver = Driver::new(&self.env, &self.renewer, settings, place.clone(), seed);
@@ -103,12 +137,12 @@ impl Registry {
                         let entry =
                             Entry { directory, key, driver: Arc::clone(&driver), handles: 1, closing: false };
                         entries.push(entry);
-                        Lookup::Open(driver)
+                        Lookup::Open(driver, true)
                     }
                 }
             });
             match found {
-                Some(Lookup::Open(driver)) => break driver,
+                Some(Lookup::Open(driver, is_first)) => return Ok((driver, is_first)),
                 Some(Lookup::Failed(entry)) => {
                     entry.driver.keep_unanswered();
                     continue;
@@ -125,13 +159,7 @@ impl Registry {
                                again, or see the state directory's disk";
                 return Err(Error::new(Code::StateIo, message));
             }
-        };
-        // After a panic too, the entry has one handle less.
-        let mut opening = Opening { registry: self, driver: &driver, succeeded: false };
-        driver.open(interrupted)?;
-        let generator = Generator::of(&driver);
-        opening.succeeded = generator.is_some();
-        generator.ok_or_else(|| Error::new(Code::Closed, "the generator was closed; open another one"))
+        }
     }
 
     /// Removes one handle. The last one closes the generator.
