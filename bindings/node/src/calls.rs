@@ -85,6 +85,11 @@ impl Calls {
         }
     }
 
+    /// Whether a thread waits for a call of this use that the event loop has not called yet.
+    pub(crate) fn has_queued(&self, used_by: i64) -> bool {
+        self.state().queue.iter().any(|call| call.used_by == used_by && call.ticket != 0)
+    }
+
     /// Drops the calls of this use that the event loop has not called yet, because the generator is closed.
     pub(crate) fn forget(&self, used_by: i64) {
         let mut state = self.state();

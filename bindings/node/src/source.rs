@@ -178,7 +178,6 @@ impl WorkerLeases for Leases {
     }
 
     fn release(&self, lease: &Lease, until_ms: i64) -> Answer<()> {
-        self.0.calls.forget(self.0.number);
         let lease = Some(lease.into());
         self.0.calls.post(CallObject { lease, until_ms: Some(until_ms), ..self.0.call("release") });
         Ok(())
@@ -186,5 +185,13 @@ impl WorkerLeases for Leases {
 
     fn runs_on_callers_thread(&self) -> bool {
         true
+    }
+
+    fn has_queued(&self) -> bool {
+        self.0.calls.has_queued(self.0.number)
+    }
+
+    fn withdraw(&self) {
+        self.0.calls.forget(self.0.number);
     }
 }

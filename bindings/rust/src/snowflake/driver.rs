@@ -201,10 +201,11 @@ impl Driver {
 
     /// Closes it for all handles, and waits as long as the machine says.
     pub(crate) fn close(self: &Arc<Self>) -> Result<()> {
-        let of_caller =
-            self.settings.key.workers.source().is_some_and(|source| source.runs_on_callers_thread());
-        // A renewal that closes its own generator would wait for itself.
-        let waits_for_source = !of_caller && !user_calls::is_this_thread();
+        let source = self.settings.key.workers.source();
+        let waits_for_source = source.is_none_or(|source| {
+            // A renewal that closes its own generator would wait for itself.
+            source.has_queued() || !(source.runs_on_callers_thread() || user_calls::is_this_thread())
+        });
         let closed = self.await_driven(Need::Close { quietly: false, waits_for_source }, &mut || false);
         self.keep_unanswered();
         closed
@@ -281,6 +282,9 @@ impl Driver {
     /// Asks for something that a thread of its own drives, and waits for the answer.
     fn await_driven(self: &Arc<Self>, need: Need, interrupted: Interrupted<'_>) -> Result<()> {
         let Some(ticket) = self.with(|run, clocks| run.want(need, clocks)) else { return Ok(()) };
+        if let Need::Close { .. } = need {
+            self.settings.key.workers.source().into_iter().for_each(|source| source.withdraw());
+        }
         if let Some(Answer::Look) | None = self.answer(ticket) {
             return Ok(());
         }

@@ -119,4 +119,14 @@ pub trait WorkerLeases: Send + Sync {
     fn runs_on_callers_thread(&self) -> bool {
         false
     }
+
+    /// Whether a renewal is queued for that thread, which has not begun it.
+    #[doc(hidden)]
+    fn has_queued(&self) -> bool {
+        false
+    }
+
+    /// Ends what is queued and not begun, without an answer: the generator is closed.
+    #[doc(hidden)]
+    fn withdraw(&self) {}
 }

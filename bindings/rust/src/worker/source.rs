@@ -142,6 +142,17 @@ impl WorkerSource {
         matches!(&self.kind, WorkerSourceKind::Leases(leases) if leases.runs_on_callers_thread())
     }
 
+    /// Whether a close has nothing to wait for but what [`WorkerSource::withdraw`] ends.
+    pub(crate) fn has_queued(&self) -> bool {
+        matches!(&self.kind, WorkerSourceKind::Leases(leases) if leases.has_queued())
+    }
+
+    pub(crate) fn withdraw(&self) {
+        if let WorkerSourceKind::Leases(leases) = &self.kind {
+            leases.withdraw();
+        }
+    }
+
     pub(crate) fn leases_spans(&self) -> bool {
         !matches!(self.kind, WorkerSourceKind::Callback(_))
     }
