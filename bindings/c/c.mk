@@ -6,7 +6,7 @@
 #   make install                 PREFIX=/usr/local DESTDIR= LIBDIR=lib; LIBDIR is below PREFIX. Then run ldconfig
 #   make test-c                  check-c, test-install and the tests in C and C++; test-c-valgrind
 #   make header                  writes the headers
-#   make check-abi               what programs were built with still holds; UPDATE=1 writes the descriptions, at a release
+#   make check-abi               what programs were built with still holds, since the newest tag
 #   make c-sizes                 what each part of the library costs, with and without HTTP, and whether it is within its
 #                                bound; UPDATE=1 writes the table of docs/ABI.md
 
@@ -76,7 +76,7 @@ test-c-valgrind: c-lib
 
 check-abi:
 	@sh tests/debian.sh abidiff:abigail-tools
-	@python3 tests/c/abi.py $(if $(UPDATE),--update)
+	@python3 tests/c/abi.py
 
 # In a folder of its own: the flag for symbols that name all crates of generic code would build everything anew.
 c-sizes: sizes_dir := build/c-sizes
