@@ -36,7 +36,7 @@ bench-tools:
 
 bench-report:
 	@python3 bench/report.py build/bench
-	@python3 bench/plots.py build/bench docs/plots
+	@python3 bench/plots.py build/bench build/bench/plots
 
 bench-criterion:
 	CARGO_TARGET_DIR=$(CURDIR)/build/bench/rust-target cargo bench --manifest-path bench/rust/Cargo.toml --bench hot_paths -- $(if $(FILTER),'$(FILTER)')

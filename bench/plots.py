@@ -1,6 +1,6 @@
 """The plots of a bench run, as SVG.
 
-    python3 bench/plots.py build/bench docs/plots
+    python3 bench/plots.py build/bench build/bench/plots
 """
 
 import pathlib

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Measures leafid, its floors and its peers in one run, and writes one JSON line per subject to build/bench/LANGUAGE.jsonl;
-# then the tables, and the plots into docs/plots.
+# then the tables, and the plots into build/bench/plots.
 #   bench/run.sh                 what `make bench` runs: about half an hour, installs the peers into build/peers
 #   bench/run.sh rust node       some languages of c, rust, python, node; the others' lines are kept
 #   PEERS=0 bench/run.sh         without the peers
@@ -127,4 +127,4 @@ for lang in $langs; do
   mv "$build/new-$lang" "$build/$lang.jsonl"
 done
 python3 "$here/report.py" "$build"
-python3 "$here/plots.py" "$build" "$root/docs/plots"
+python3 "$here/plots.py" "$build" "$build/plots"
