@@ -48,7 +48,7 @@ def disagreements(version):
 def set_version(version):
     for path, pattern, _ in places():
         text = path.read_text()
-        put = pattern.sub(lambda match: match[0].replace(f'"{match[1]}"', f'"{version}"'), text)
+        put = pattern.sub(lambda match: text[match.start():match.start(1)] + version + text[match.end(1):match.end()], text)
         if put != text:
             path.write_text(put)
             print(path.relative_to(ROOT))
