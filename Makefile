@@ -1,5 +1,5 @@
 # leafid: `make demo` shows the main job, `make test` runs the tests; `make help` lists the rest.
-# All set-up is made below build/ and target/, which git ignores.
+# What git ignores is made below build/ and target/, but for lock files beside them.
 
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
@@ -46,7 +46,7 @@ help:
 	@echo "make dist          the packages that one Linux machine can make, in build/dist; TARGETS='x86_64-unknown-linux-gnu' limits"
 	@echo "make dist-server   the id server's packages: a static program and a Debian package, in build/dist"
 	@echo "make check-crates  what crates.io gets: cargo package, cargo deny, the oldest Rust"
-	@echo "make clean         removes build/ and target/"
+	@echo "make clean         removes build/ and target/, and the rest that was made"
 
 # Cargo's profile for the packages: as they ship, but where they are only tested and shown, that of the tests of Rust, so
 # that most is compiled once; link-time optimisation takes minutes. The C library is tested as it ships.
@@ -57,6 +57,12 @@ $(quick): export LEAFID_PROFILE := dev
 test-%: export LEAFID_PROFILE := dev
 demo: export C_PROFILE := dev
 built = $(or $(CARGO_TARGET_DIR),target)/$(LEAFID_PROFILE:dev=debug)
+
+# Crates with workspaces of their own, which no artefact contains, are built of the versions that ship; what only they
+# have is of the newest ones that they allow.
+side_workspaces := bench fuzz tests/loom tests/no_std tests/shuttle
+$(side_workspaces:=/Cargo.lock): %/Cargo.lock: Cargo.lock %/Cargo.toml
+	@cp $< $@
 
 # Changes with the profile.
 build/profile: FORCE
@@ -138,4 +144,4 @@ test-tools: tools
 	@$(MAKE) --no-print-directory pytest_of="tests/retries tests/fake_servers" pytest
 
 clean:
-	rm -rf build target
+	rm -rf build target $(side_workspaces:=/Cargo.lock)

@@ -13,7 +13,7 @@ PEERS ?= 1
 
 .PHONY: bench bench-wasm bench-server bench-report bench-criterion bench-tools
 
-bench: bench-tools c-lib python-wheel node-package
+bench: bench-tools bench/Cargo.lock c-lib python-wheel node-package
 	@PEERS=$(PEERS) BENCH_SECONDS=$(SECONDS) bench/run.sh $(BENCH_LANGS)
 
 bench-wasm: wasm
@@ -38,5 +38,5 @@ bench-report:
 	@python3 bench/report.py build/bench
 	@python3 bench/plots.py build/bench build/bench/plots
 
-bench-criterion:
+bench-criterion: bench/Cargo.lock
 	CARGO_TARGET_DIR=$(CURDIR)/build/bench/rust-target cargo bench --manifest-path bench/rust/Cargo.toml --bench hot_paths -- $(if $(FILTER),'$(FILTER)')

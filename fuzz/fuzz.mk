@@ -10,5 +10,5 @@ fuzz: fuzz-programs
 	@python3 -B fuzz/seeds.py $(or $(CARGO_TARGET_DIR),target)/debug/leafid
 	@SEED=$(SEED) python3 fuzz/run.py $(or $(SECONDS),10) $(TARGETS)
 
-fuzz-programs: tools
+fuzz-programs: tools fuzz/Cargo.lock
 	@python3 fuzz/run.py --build

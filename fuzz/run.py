@@ -56,7 +56,6 @@ def build() -> Path:
         *run,
         "cargo",
         "build",
-        "--locked",
         "--quiet",
         "--release",
         "--manifest-path",

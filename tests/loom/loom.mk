@@ -3,6 +3,6 @@
 # What has locks and threads is tests/shuttle's.
 
 .PHONY: loom
-loom: tools
+loom: tools tests/loom/Cargo.lock
 	@cargo test --release --quiet -j2 --manifest-path tests/loom/Cargo.toml --target-dir build/loom-target --lib -- \
 	    --show-output models::

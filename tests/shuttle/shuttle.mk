@@ -2,6 +2,6 @@
 # minute; TIMES=10 tries ten times as many, SEED=7 MODEL=threads_share_a_tag replays one.
 
 .PHONY: shuttle
-shuttle: tools
+shuttle: tools tests/shuttle/Cargo.lock
 	@cargo test --release --quiet -j2 --manifest-path tests/shuttle/Cargo.toml --target-dir build/shuttle-target \
 	    --test models -- --test-threads 2 --show-output $(if $(MODEL),--exact $(MODEL))
