@@ -1,5 +1,5 @@
 # leafid: `make demo` shows the main job, `make test` runs the tests; `make help` lists the rest.
-# What git ignores is made below build/ and target/, but for lock files beside them.
+# What git ignores is made below build/ and target/, but for lock files beside them and what Python packs.
 
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
@@ -144,4 +144,4 @@ test-tools: tools
 	@$(MAKE) --no-print-directory pytest_of="tests/retries tests/fake_servers" pytest
 
 clean:
-	rm -rf build target $(side_workspaces:=/Cargo.lock)
+	rm -rf build target python/LICENSE-THIRD-PARTY $(side_workspaces:=/Cargo.lock)

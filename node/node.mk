@@ -23,7 +23,7 @@ node-tools:
 	@command -v $(NPM) >/dev/null || { echo "npm is missing: it comes with Node.js, on Debian as the package npm" >&2; exit 1; }
 	@$(NODE) -e 'if (+process.versions.node.split(".")[0] < 20) { console.error(`node $${process.version} is too old: install Node.js 20 or newer from https://nodejs.org`); process.exit(1) }'
 
-node-package: node-tools wasm
+node-package: node-tools wasm build/LICENSE-THIRD-PARTY
 	@echo "== building leafid for Node"
 	@$(CARGO) build --profile $(LEAFID_PROFILE) --quiet -p leafid-node
 	@$(NODE) node/tools/package.mjs build/node here=$(built) build/node $(node_test)

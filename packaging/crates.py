@@ -72,7 +72,6 @@ def main():
     only_these_are_published(metadata)
     forget_earlier_packages()
     step("cargo package", "cargo", "package", "--quiet", "--locked", "--allow-dirty", "--target-dir", str(BUILT), *PACKAGES)
-    step("LICENSE-THIRD-PARTY", sys.executable, "packaging/notices.py", "--check")
     if deny := tool("cargo-deny"):
         step("cargo deny: licences, sources, bans", deny, "check", "bans", "licenses", "sources")
         step("cargo deny: advisories", deny, "check", "advisories", may_fail="failed to fetch advisory database")

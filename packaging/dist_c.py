@@ -12,11 +12,12 @@ import sys
 import tarfile
 import tempfile
 
+import notices
 import system_packages
 import try_c
 from dist import BIN, DIST, ROOT, TARGETS, WINDOWS, binutils, build_environment, built, have, llvm, made_at, run, version, wanted
 
-LICENCES = ("LICENSE-MIT", "LICENSE-APACHE", "LICENSE-THIRD-PARTY")
+LICENCES = ("LICENSE-MIT", "LICENSE-APACHE")
 
 
 def build(target, glibc, folder):
@@ -36,6 +37,7 @@ def build(target, glibc, folder):
         lay_out(target, folder, settings)
     for name in LICENCES:
         shutil.copy(ROOT / name, folder)
+    (folder / "LICENSE-THIRD-PARTY").write_text(notices.of_libraries())
 
 
 def lay_out(target, folder, settings):

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+import notices
 import system_packages
 import try_compose
 import try_server
@@ -23,7 +24,6 @@ from dist_container import container
 MACHINE = platform.machine()
 TARGET = f"{MACHINE}-unknown-linux-musl"
 SERVER = ROOT / "packaging/server"
-NOTICES = [ROOT / "LICENSE-THIRD-PARTY", ROOT / "server/LICENSE-THIRD-PARTY"]
 #: Where the Debian package puts files of packaging/server.
 INSTALLED = {
     "leafid-server.service": "usr/lib/systemd/system/leafid-server.service",
@@ -46,10 +46,6 @@ def build():
     return built(TARGET) / "leafid-server"
 
 
-def notices():
-    return "\n".join(file.read_text() for file in NOTICES)
-
-
 def archive(program):
     name = f"leafid-server-{version()}-{MACHINE}-linux-musl"
     with tempfile.TemporaryDirectory() as work:
@@ -57,7 +53,7 @@ def archive(program):
         folder.mkdir()
         for file in (program, SERVER / "leafid-server.toml", ROOT / "LICENSE-MIT", ROOT / "LICENSE-APACHE"):
             shutil.copy(file, folder)
-        (folder / "LICENSE-THIRD-PARTY").write_text(notices())
+        (folder / "LICENSE-THIRD-PARTY").write_text(notices.of_server())
         pack(folder)
     return DIST / f"{name}.tar.gz"
 
@@ -79,7 +75,7 @@ def debian(program):
         (root / "etc").mkdir()
         (root / "etc/leafid-server.toml").write_text(example.replace('"leafid-server.db"', '"/var/lib/leafid-server/leafid-server.db"'))
         system_packages.manual(SERVER / "leafid-server.8", root)
-        system_packages.package(root, control.strip(), notices(), more)
+        system_packages.package(root, control.strip(), notices.of_server(), more)
     return DIST / f"leafid-server_{package_version()}_{architecture}.deb"
 
 

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """The licences of the crates that the binaries contain, which ask to be named wherever a binary goes.
 
-`notices.py` writes those of the libraries to LICENSE-THIRD-PARTY, and what the server contains besides to
-server/LICENSE-THIRD-PARTY: its packages have both in one file.
-`notices.py --check` fails where such a file is an old one. Cargo has the sources of all crates, of every platform,
-after `cargo fetch`.
+`notices.py FILE…` writes those of the libraries into each file. The server's packages have further ones in theirs. They
+are the same on every platform: those of all platforms, of the versions in Cargo.lock, with the texts in the crates.
 """
 
+import functools
 import json
 import pathlib
 import re
@@ -14,11 +13,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-#: Each file, its first sentence, and the binaries whose crates it names. A crate of a file before is not named again.
-FILES = [
-    ("LICENSE-THIRD-PARTY", "Crates in leafid's libraries; most are in leafid-server, too.", ["leafid-c", "leafid-node", "leafid-python"]),
-    ("server/LICENSE-THIRD-PARTY", "Further crates in leafid-server.", ["leafid-server"]),
-]
+LIBRARIES = ["leafid-c", "leafid-node", "leafid-python"]
 NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT")
 HEAD = """Each text below is preceded by the crates whose package has it, with the
 copyright lines of the crates above them. Crates after an empty line have no such lines.
@@ -50,7 +45,7 @@ def texts(package):
     # Whoever may choose takes the short one.
     if "MIT" in re.split(r" OR |/", package["license"]):
         files = [path for path in files if "MIT" in path.name.upper()] or files
-    return ["\n".join(line.rstrip() for line in path.read_text(errors="replace").strip().splitlines()) for path in files]
+    return ["\n".join(line.rstrip() for line in path.read_text(encoding="utf-8", errors="replace").strip().splitlines()) for path in files]
 
 
 def parted(text):
@@ -83,13 +78,21 @@ def notices(title, packages):
     return "\n".join(parts)
 
 
+@functools.cache
+def of_libraries():
+    return notices("Crates in leafid's libraries; most are in leafid-server, too.", crates(LIBRARIES))
+
+
+@functools.cache
+def of_server():
+    """All that its packages name: those of the libraries, and what it contains besides."""
+    named = [package["id"] for package in crates(LIBRARIES)]
+    further = [package for package in crates(["leafid-server"]) if package["id"] not in named]
+    return f"{of_libraries()}\n{notices('Further crates in leafid-server.', further)}"
+
+
 if __name__ == "__main__":
-    named = []
-    for name, title, binaries in FILES:
-        packages = [package for package in crates(binaries) if package["id"] not in named]
-        named += [package["id"] for package in packages]
-        file, text = ROOT / name, notices(title, packages)
-        if sys.argv[1:] != ["--check"]:
-            file.write_text(text)
-        elif not file.exists() or file.read_text() != text:
-            sys.exit(f"{name} is not of these dependencies: run python3 packaging/notices.py")
+    for name in sys.argv[1:]:
+        file = pathlib.Path(name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(of_libraries(), encoding="utf-8", newline="\n")

@@ -18,10 +18,11 @@ helm_version := v3.22.0
 dist: dist-python dist-node dist-c dist-server
 	@$(packaging_tools)/bin/python packaging/dist.py summary
 
-dist-python: $(packaging_tools)/done
+dist-python: $(packaging_tools)/done build/LICENSE-THIRD-PARTY
+	@cp build/LICENSE-THIRD-PARTY python/
 	@$(packaging_tools)/bin/python packaging/dist.py python $(TARGETS)
 
-dist-node: $(packaging_tools)/done node-tools wasm
+dist-node: $(packaging_tools)/done node-tools wasm build/LICENSE-THIRD-PARTY
 	@$(packaging_tools)/bin/python packaging/dist.py node $(TARGETS)
 
 dist-c: $(packaging_tools)/done
@@ -29,6 +30,10 @@ dist-c: $(packaging_tools)/done
 
 dist-server: tools
 	@python3 packaging/dist_server.py
+
+# Of the crates in the libraries, for what is packed.
+build/LICENSE-THIRD-PARTY: Cargo.lock Cargo.toml $(wildcard core/Cargo.toml bindings/*/Cargo.toml) packaging/notices.py
+	@python3 packaging/notices.py $@
 
 $(packaging_tools)/done: packaging/requirements.txt
 	$(call python_make_venv,$(python_base),$(packaging_tools))

@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import tempfile
 
+import notices
 from dist import DIST, ROOT, TARGETS, have, made_at, package_version, run, version
 
 DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -49,7 +50,7 @@ def debian(target, folder):
         for file in sorted((development / "usr" / libdir).glob("libleafid.so.*")):
             file.rename(library / "usr" / libdir / file.name)
         for root, paragraph in zip((library, development), control.strip().split("\n\n")):
-            package(root, paragraph, (ROOT / "LICENSE-THIRD-PARTY").read_text(), linked if root == library else {})
+            package(root, paragraph, notices.of_libraries(), linked if root == library else {})
 
 
 def filled(template, values):
@@ -65,15 +66,15 @@ def manual(page, root):
     (folder / f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), mtime=0))
 
 
-def package(root, control, notices, more):
-    """Adds what each Debian package has to the files in `root`, and packs it. `notices`: the licences of crates; `more`:
+def package(root, control, licences, more):
+    """Adds what each Debian package has to the files in `root`, and packs it. `licences`: those of crates; `more`:
     further files for dpkg."""
     name = root.name
     documents = root / "usr/share/doc" / name
     documents.mkdir(parents=True)
     mit = (ROOT / "LICENSE-MIT").read_text()
     choice = "leafid may be used under the Apache License 2.0, /usr/share/common-licenses/Apache-2.0, or under this one:"
-    (documents / "copyright").write_text(f"{choice}\n\n{mit}\n{notices}")
+    (documents / "copyright").write_text(f"{choice}\n\n{mit}\n{licences}")
     maintainer = next(line for line in control.splitlines() if line.startswith("Maintainer: ")).removeprefix("Maintainer: ")
     entry = f"leafid ({package_version()}) unstable; urgency=medium\n\n  * Version {version()}.\n\n -- {maintainer}  {email.utils.formatdate(made_at())}\n"
     (documents / "changelog.Debian.gz").write_bytes(gzip.compress(entry.encode(), mtime=0))

@@ -46,6 +46,7 @@ def archive(target):
     with tempfile.TemporaryDirectory() as folder:
         run("tar", "-xzf", DIST / f"{name}.tar.gz", "-C", folder)
         unpacked = pathlib.Path(folder, name)
+        licences(name, unpacked, "leafid-c", target)
         if "-linux-" in target:
             libraries(target, unpacked)
         if target in WINDOWS:
@@ -97,8 +98,17 @@ def libraries(target, unpacked):
     symbols = ".symtab" in run("readelf", "-SW", shared)
     debugging = re.findall(r"\.debug_info|\.llvmbc", run("readelf", "-SW", static))
     check(f"{name}: the libraries are stripped", not symbols and not debugging, (symbols, debugging[:1]))
-    licences = sorted(path.name for path in unpacked.glob("LICENSE-*"))
-    check(f"{name}: it has the licences", licences == ["LICENSE-APACHE", "LICENSE-MIT", "LICENSE-THIRD-PARTY"], licences)
+
+
+def licences(name, folder, package, target):
+    """Its own ones, and those of all crates in it, by another list than the one of which they were made."""
+    found = sorted(path.name for path in folder.glob("LICENSE-*"))
+    check(f"{name}: it has the licences", found == ["LICENSE-APACHE", "LICENSE-MIT", "LICENSE-THIRD-PARTY"], found)
+    text = (folder / "LICENSE-THIRD-PARTY").read_text()
+    tree = run("cargo", "tree", "--locked", "-p", package, "-e", "normal,no-proc-macro", "--target", target, "--prefix", "none", cwd=ROOT)
+    crates = set(re.findall(r"^(\S+) v(\S+)(?: \(\*\))?$", tree, re.M))
+    missing = [f"{crate} {number}" for crate, number in crates if f"\n{crate} {number} (" not in text]
+    check(f"{name}: which name the {len(crates)} crates in it", len(crates) > 20 and not missing, missing)
 
 
 def compiler(target, folder):

@@ -102,15 +102,16 @@ python_alone := $(if $(shell command -v flock),flock $(CURDIR)/build/python.lock
 python_target := $(abspath $(or $(CARGO_TARGET_DIR),target))
 
 # maturin must run inside python/.
-build/wheels/done: $(python_sources) $(python_tools)/done build/profile
+build/wheels/done: $(python_sources) $(python_tools)/done build/profile build/LICENSE-THIRD-PARTY
 	@echo "== building leafid for Python"
+	@cp build/LICENSE-THIRD-PARTY python/
 	@out=$(CURDIR)/build/wheels.$$$$; cd python && CARGO_TARGET_DIR=$(python_target) \
 	    $(python_alone) ../$(python_tools)/bin/maturin build --profile $(LEAFID_PROFILE) $(if $(filter dev,$(LEAFID_PROFILE)),--strip) --quiet \
 	    --interpreter ../$(python_tools)/bin/python --out $$out && \
 	    touch $$out/done && rm -rf ../build/wheels && mv $$out ../build/wheels || { rm -rf $$out; exit 1; }
 
-build/sdist/done: $(python_sources) $(python_tools)/done
-	@rm -rf build/sdist && mkdir -p build/sdist
+build/sdist/done: $(python_sources) $(python_tools)/done build/LICENSE-THIRD-PARTY
+	@rm -rf build/sdist && mkdir -p build/sdist && cp build/LICENSE-THIRD-PARTY python/
 	@cd python && $(python_alone) ../$(python_tools)/bin/maturin sdist --out ../build/sdist 2>../build/sdist/log || { \
 	    cat ../build/sdist/log >&2; exit 1; }
 	@touch $@

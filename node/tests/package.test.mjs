@@ -43,6 +43,17 @@ test('the files, with no install script, and a package of this platform for the 
   assert.deepEqual([scripts, os, cpu, version], [undefined, [process.platform], [process.arch], manifest.version])
 })
 
+test('the licences name the crates in both packages', () => {
+  const locked = readFileSync(join(root, 'Cargo.lock'), 'utf8')
+  for (const each of [folder, join(modules, platform)]) {
+    const text = readFileSync(join(each, 'LICENSE-THIRD-PARTY'), 'utf8')
+    for (const crate of ['napi', 'ring', 'rustls', 'serde_json', 'ureq']) {
+      const [, version] = locked.match(new RegExp(`^name = "${crate}"\nversion = "([^"]+)"`, 'm'))
+      assert.ok(text.includes(`\n${crate} ${version} (`), `${crate} ${version}`)
+    }
+  }
+})
+
 test('the packages of the platforms: the same in package.json and in the code, of this version', () => {
   const named = [...readFileSync(join(folder, 'lib/native.js'), 'utf8').matchAll(/require\('(leafid-[^']+)'\)/g)]
   assert.deepEqual(Object.keys(manifest.optionalDependencies), named.map(([, name]) => name))

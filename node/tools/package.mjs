@@ -27,8 +27,8 @@ const shipped = ['package.json', ...modules, 'README.md', 'bin', 'lib', 'wasm'].
 /** What `make wasm` built. */
 const [module, publicIds] = ['leafid', 'leafid-public-ids'].map(name => `build/wasm/${name}.wasm`)
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']
-// Of what an addon and the module contain.
-const notices = 'LICENSE-THIRD-PARTY'
+/** Of what an addon and the module contain: packaging/notices.py writes it. */
+const notices = 'build/LICENSE-THIRD-PARTY'
 
 function npm(folder, ...args) {
   const options = { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], shell: process.platform === 'win32' }
@@ -111,7 +111,7 @@ function packAll() {
         writeFileSync(join(stage, 'lib', name), commonJs(readFileSync(join('node/wasm', name), 'utf8')))
       }
       addModules(join(stage, 'wasm'))
-      cpSync(notices, join(stage, notices))
+      cpSync(notices, join(stage, 'LICENSE-THIRD-PARTY'))
     }),
   ]
   for (const [platform, addon] of addons) {
@@ -119,7 +119,7 @@ function packAll() {
     tarballs.push(
       pack(platformPackage.name, stage => {
         cpSync(addon, join(stage, platformPackage.main))
-        cpSync(notices, join(stage, notices))
+        cpSync(notices, join(stage, 'LICENSE-THIRD-PARTY'))
         writeFileSync(join(stage, 'package.json'), `${JSON.stringify(platformPackage, null, 2)}\n`)
       }),
     )

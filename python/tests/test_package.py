@@ -35,7 +35,15 @@ def test_the_metadata_says_what_it_needs():
     metadata = importlib.metadata.metadata("leafid")
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "MIT OR Apache-2.0"
-    assert {file.name for file in importlib.metadata.files("leafid")} >= {"LICENSE-MIT", "LICENSE-APACHE", "LICENSE-THIRD-PARTY"}
+
+
+def test_the_licences_name_the_crates_in_it(project):
+    licences = {file.name: file for file in importlib.metadata.files("leafid") if file.name.startswith("LICENSE-")}
+    assert licences.keys() == {"LICENSE-MIT", "LICENSE-APACHE", "LICENSE-THIRD-PARTY"}
+    text = licences["LICENSE-THIRD-PARTY"].read_text()
+    locked = {crate["name"]: crate["version"] for crate in tomllib.loads((project / "Cargo.lock").read_text())["package"]}
+    for crate in ("pyo3", "ring", "rustls", "serde_json", "ureq"):
+        assert f"\n{crate} {locked[crate]} (" in text
 
 
 def test_all_is_what_there_is():

@@ -25,7 +25,7 @@ cross-windows: cross-windows-tools
 	python3 tests/cross/windows.py $(or $(CARGO_TARGET_DIR),target)/x86_64-pc-windows-gnu/debug/leafid.exe && \
 	python3 tests/cross/windows_c.py
 
-cross-windows-bindings: cross-windows-tools build/venv-packaging/done
+cross-windows-bindings: cross-windows-tools build/venv-packaging/done build/LICENSE-THIRD-PARTY
 	@[ -e build/cross/windows-tools ] || exit 0; \
 	rustup component add llvm-tools >>build/rustup.log 2>&1 || { echo "cross-windows-bindings: skipped: no llvm-tools (rustup component add llvm-tools)" >&2; exit 0; }; \
 	python3 tests/cross/windows_bindings.py $(TARGETS)
