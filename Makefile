@@ -134,11 +134,6 @@ retries := python3 $(CURDIR)/tests/retries/retries.py
 test-rust: tools
 	@RUST_TEST_THREADS=6 $(retries) cargo cargo test --quiet -p leafid-core -p leafid -p leafid-c -p leafid-core-c
 
-# The files of `leafid completion` and `leafid man`. test-rust compares them.
-.PHONY: completions
-completions:
-	LEAFID_GENERATE=1 cargo test --quiet -p leafid --lib -- cli::tests::the_files_of_completion
-
 # What tests are run and tested with.
 test-tools: tools
 	@$(MAKE) --no-print-directory pytest_of="tests/retries tests/fake_servers" pytest

@@ -7,12 +7,13 @@ mod against;
 mod at;
 mod bench;
 mod check;
+mod completion;
 mod compose;
 mod decode;
 mod file;
-mod generated;
 mod holder;
 mod lease_servers;
+mod manual;
 mod marks;
 mod next;
 mod options;
@@ -26,7 +27,7 @@ mod watch;
 
 use crate::shown_url;
 use clap::error::ContextValue;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 use streams::{End, Outcome, Streams};
@@ -60,8 +61,8 @@ enum Command {
     File(file::FileCommand),
     Watch(watch::WatchArguments),
     Bench(bench::BenchArguments),
-    Completion(generated::CompletionArguments),
-    Man(generated::ManArguments),
+    Completion(completion::CompletionArguments),
+    Man(manual::ManArguments),
 }
 
 /// Runs a command line without the program's name, and returns the exit code.
@@ -151,90 +152,7 @@ fn command(command: Command, streams: &mut Streams<'_>) -> Outcome {
         Command::File(command) => file::file(&command, streams),
         Command::Watch(arguments) => watch::watch(&arguments, streams),
         Command::Bench(arguments) => bench::bench(&arguments, streams),
-        Command::Completion(arguments) => generated::completion(&arguments, streams),
-        Command::Man(arguments) => generated::man(&arguments, streams),
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::Arguments;
-    use clap::{Command, CommandFactory};
-    use clap_complete::Shell;
-    use clap_mangen::Man;
-    use std::fmt::Write as _;
-    use std::path::Path;
-
-    fn completion(shell: Shell) -> String {
-        let mut script = Vec::new();
-        clap_complete::generate(shell, &mut Arguments::command(), "leafid", &mut script);
-        String::from_utf8(script).unwrap()
-    }
-
-    fn section(render: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
-        let mut text = Vec::new();
-        render(&mut text).unwrap();
-        // The definitions of quotes, which stand at the top of the page once.
-        let text = String::from_utf8(text).unwrap();
-        let lines = text.lines().filter(|line| !line.starts_with(".ie") && !line.starts_with(".el"));
-        lines.fold(String::new(), |text, line| text + line + "\n")
-    }
-
-    /// One page for all commands, without the version, which changes by itself.
-    fn manual() -> String {
-        let mut command = Arguments::command();
-        command.build();
-        let mut page = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH leafid 1 \"\" leafid\n".to_owned();
-        let man = Man::new(command.clone());
-        page += &section(|to| man.render_name_section(to));
-        page += &section(|to| man.render_synopsis_section(to));
-        each(&command, "leafid", &mut page);
-        page += ".SH EXIT STATUS\n0: done. 1: refused or failed. 2: invalid arguments.\n";
-        page
-    }
-
-    fn each(command: &Command, before: &str, page: &mut String) {
-        for below in command.get_subcommands() {
-            let name = format!("{before} {}", below.get_name());
-            if below.has_subcommands() {
-                each(below, &name, page);
-                continue;
-            }
-            writeln!(page, ".SH \"{}\"", name.to_uppercase()).unwrap();
-            let man = Man::new(below.clone());
-            let text = section(|to| {
-                man.render_synopsis_section(to)?;
-                man.render_description_section(to)?;
-                man.render_options_section(to)
-            });
-            // Their titles are those of a page of its own.
-            for line in text.lines() {
-                let line = match line.strip_prefix(".SH ") {
-                    Some("OPTIONS") => ".SS Options",
-                    Some(_) => ".PP",
-                    None => line.trim_end(),
-                };
-                writeln!(page, "{line}").unwrap();
-            }
-        }
-    }
-
-    #[test]
-    fn the_files_of_completion_and_man_are_those_of_this_command_line() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli/generated");
-        for (name, made) in [
-            ("leafid.bash", completion(Shell::Bash)),
-            ("_leafid", completion(Shell::Zsh)),
-            ("leafid.fish", completion(Shell::Fish)),
-            ("leafid.1", manual()),
-        ] {
-            let path = folder.join(name);
-            if std::env::var_os("LEAFID_GENERATE").is_some() {
-                std::fs::write(&path, &made).unwrap();
-            }
-            let stored = std::fs::read_to_string(&path).unwrap_or_default();
-            assert!(stored == made, "{name} is out of date: make completions");
-        }
+        Command::Completion(arguments) => completion::completion(&arguments, Arguments::command(), streams),
+        Command::Man(manual::ManArguments {}) => manual::man(Arguments::command(), streams),
     }
 }

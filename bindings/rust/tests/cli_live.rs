@@ -214,28 +214,86 @@ fn a_bench_measures_and_leaves_nothing_behind() {
     assert!(text.contains("; the layout allows 25600\n") && text.contains("##"), "{text}");
 }
 
+/// What can stand for the last of these words.
+fn offers(words: &[&str]) -> Vec<String> {
+    let output = program().args(["completion", "bash", "--", "leafid"]).args(words).output().unwrap();
+    done(&output).lines().map(str::to_owned).collect()
+}
+
 #[test]
-fn completions_and_the_manual_name_every_command() {
+fn completions_and_the_manual_have_every_command_and_option() {
     let page = program().arg("man").output().unwrap();
-    let page = done(&page);
-    assert!(page.contains(".TH leafid 1") && page.contains(".SH \"LEAFID STATE RESET\""), "{page}");
-    for shell in ["bash", "zsh", "fish"] {
-        let script = program().args(["completion", shell]).output().unwrap();
-        let script = done(&script);
-        for command in ["decode", "compose", "watch", "bench", "marks", "interval-ms"] {
+    let page = done(&page).replace("\\-", "-");
+    assert!(
+        page.starts_with(".TH leafid 1")
+            && page.ends_with(".SH EXIT STATUS\n0: done. 1: refused or failed. 2: invalid arguments.\n"),
+        "{page}"
+    );
+    let (mut left, mut seen) = (vec![Vec::<String>::new()], 0);
+    while let Some(words) = left.pop() {
+        let help = program().args(&words).arg("--help").output().unwrap();
+        let help = done(&help);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let below =
+            help.split("Commands:\n").nth(1).and_then(|below| below.split("\n\n").next()).unwrap_or_default();
+        let below: Vec<&str> = below.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        let offered = offers(&[&words[..], &[""]].concat());
+        below
+            .iter()
+            .for_each(|name| assert!(offered.iter().any(|word| word == name), "{words:?}: {offered:?}"));
+        let section = page.split(&format!(".SH \"LEAFID {}\"\n", words.join(" ").to_uppercase())).nth(1);
+        let section = section.unwrap_or_default().split("\n.SH ").next().unwrap();
+        for option in help.lines().filter_map(|line| line.trim_start().strip_prefix("--")) {
+            let option = format!("--{}", option.split([' ', '=']).next().unwrap());
+            assert!(offered.contains(&option), "{words:?}, {option}: {offered:?}");
             assert!(
-                script.contains(command) && page.replace("\\-", "-").contains(command),
-                "{shell}: {command}"
+                !below.is_empty() || section.contains(&format!("\\fB{option}")),
+                "{words:?}, {option}: {section}"
             );
+            seen += 1;
+        }
+        left.extend(
+            below.iter().map(|name| words.iter().chain([name]).map(|&word| word.to_owned()).collect()),
+        );
+    }
+    assert!(seen > 80, "{seen}");
+}
+
+#[test]
+fn what_is_offered_is_of_the_command_that_the_words_call() {
+    assert_eq!(offers(&["wat"]), ["watch"]);
+    assert_eq!(offers(&["state", "re"]), ["reset"]);
+    assert_eq!(offers(&["state", "reset", "--c"]), ["--confirm"]);
+    assert_eq!(offers(&["completion", "z"]), ["zsh"]);
+    // Of a value nothing is known. One that is the name of a command calls none.
+    assert_eq!(offers(&["watch", "--name", ""]), [""; 0]);
+    assert_eq!(offers(&["--unknown", "file", "c"]), ["create"]);
+    assert_eq!(offers(&["next", "--name", "state", "--wo"]), ["--worker"]);
+}
+
+#[test]
+fn each_shell_that_is_here_completes_by_its_script() {
+    let asked = [
+        (
+            "bash",
+            "source <($0 completion bash); COMP_WORDS=($0 state re) COMP_CWORD=2; _leafid; echo $COMPREPLY",
+        ),
+        // zsh completes on terminals alone: here is what it would be offered.
+        (
+            "zsh",
+            "compdef() { }; _describe() { print -r -- ${offered%%:*} }; source <($0 completion zsh); \
+             words=($0 state re) CURRENT=3; _leafid",
+        ),
+        (
+            "fish",
+            "$argv[1] completion fish | source; complete -C \"$argv[1] state re\" | string replace -r '\\t.*' ''",
+        ),
+    ];
+    for (shell, script) in asked {
+        if let Ok(output) = command(shell).args(["-c", script, env!("CARGO_BIN_EXE_leafid")]).output() {
+            assert_eq!(done(&output), "reset\n", "{shell}");
         }
     }
-    // As bash itself completes it.
-    let script = "source <(\"$0\" completion bash); COMP_WORDS=(leafid wat); COMP_CWORD=1; _leafid leafid wat leafid; \
-                  echo \"${COMPREPLY[*]}\"";
-    let Ok(output) = command("bash").args(["-c", script, env!("CARGO_BIN_EXE_leafid")]).output() else {
-        return;
-    };
-    assert_eq!(done(&output), "watch\n");
 }
 
 #[test]
