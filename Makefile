@@ -46,6 +46,7 @@ help:
 	@echo "make dist          the packages that one Linux machine can make, in build/dist; TARGETS='x86_64-unknown-linux-gnu' limits"
 	@echo "make dist-server   the id server's packages: a static program and a Debian package, in build/dist"
 	@echo "make check-crates  what crates.io gets: cargo package, cargo deny, the oldest Rust"
+	@echo "make lines         the tracked lines and files of each area; SINCE=REVISION beside those that it had"
 	@echo "make clean         removes build/ and target/, and the rest that was made"
 
 # Cargo's profile for the packages: as they ship, but where they are only tested and shown, that of the tests of Rust, so
@@ -137,6 +138,10 @@ test-rust: tools
 # What tests are run and tested with.
 test-tools: tools
 	@$(MAKE) --no-print-directory pytest_of="tests/retries tests/fake_servers" pytest
+
+.PHONY: lines
+lines:
+	@python3 tests/lines.py $(SINCE)
 
 clean:
 	rm -rf build target python/LICENSE-THIRD-PARTY $(side_workspaces:=/Cargo.lock)
