@@ -62,8 +62,8 @@ def test_calls_that_wait_leave_spans(space, tracing):
         order = Traced(ids.tag("order"), tracer=tracer)
         with tracer.start_as_current_span("request") as request:
             first = order.next()
-        assert order.next() == first + 1 and order.name == "order"
         fetch, wait, parent = exporter.get_finished_spans()
+        assert order.next() == first + 1 and order.name == "order"
         assert (fetch.name, wait.name, parent.name) == ("leafid.fetch", "leafid.wait", "request")
         assert fetch.kind == SpanKind.CLIENT and fetch.parent is None
         assert fetch.attributes == {"leafid.tag": "order", "leafid.step": 1_000}
