@@ -235,7 +235,7 @@ fn an_opening_that_joined_another_one_does_not_fail_by_its_settings() {
     let place = Place::new();
     let (begins, begun) = channel();
     let first = place.builder().worker(1).peer_times(move || {
-        let _ = begins.send(());
+        begins.send(()).unwrap();
         // The other opening joins meanwhile; if it does not, it opens alone, which shows nothing.
         std::thread::sleep(Duration::from_millis(100));
         Ok(vec![now_ms() + 60_000; 3])
@@ -245,4 +245,5 @@ fn an_opening_that_joined_another_one_does_not_fail_by_its_settings() {
     let second = place.builder().worker(1).peer_times(|| Ok(vec![now_ms(); 3])).open().unwrap();
     assert_eq!(first.join().unwrap().unwrap_err().code(), Code::ClockBackwards);
     second.next().unwrap();
+    assert!(begun.recv().is_err(), "its callback was called once");
 }

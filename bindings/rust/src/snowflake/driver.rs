@@ -199,6 +199,11 @@ impl Driver {
         matches!(state, Some(RunState::Failed(_) | RunState::Idle))
     }
 
+    /// Whether its last claim failed, and those who waited for it have heard so or will.
+    pub(crate) fn claim_failed(&self) -> bool {
+        matches!(self.with(|run, _| run.state()), Some(RunState::Failed(_)))
+    }
+
     /// Closes it for all handles, and waits as long as the machine says.
     pub(crate) fn close(self: &Arc<Self>) -> Result<()> {
         let source = self.settings.key.workers.source();

@@ -121,7 +121,12 @@ impl Registry {
             let found = self.locked(|entries| {
                 let at = entries.iter().position(|e| e.directory == directory && e.key == settings.key);
                 match at.map(|at| (at, &mut entries[at])) {
-                    Some((_, entry)) if entry.closing => Lookup::Busy,
+                    // Who joined a claim that failed leaves, and does not begin another one with its settings.
+                    Some((_, entry))
+                        if entry.closing || (entry.handles > 0 && entry.driver.claim_failed()) =>
+                    {
+                        Lookup::Busy
+                    }
                     // What is left of it had the settings of another opening.
                     Some((at, entry)) if entry.handles == 0 && entry.driver.has_failed() => {
                         Lookup::Failed(entries.swap_remove(at))
