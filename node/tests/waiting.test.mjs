@@ -30,7 +30,8 @@ test('a used-up tick of 10 ms is would_block; no id is lost and none repeated', 
     } catch (error) {
       assert.equal(error.code, 'ERR_LEAFID_WOULD_BLOCK', error.message)
       assert.equal(error.retry, true)
-      refused.add(last)
+      // Without a record a handle begins with the tick after its opening: before its first id nothing is used up.
+      if (last !== undefined) refused.add(last)
     }
   }
   for (const sequence of ticks.values()) assert.deepEqual(sequence, Array.from({ length: sequence.length }, (_, i) => i))
