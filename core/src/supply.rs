@@ -9,6 +9,7 @@ pub mod counter_update;
 mod fetch_texts;
 mod fetches;
 mod forgetting;
+mod held_mark;
 pub mod mark_read;
 pub mod mark_update;
 pub mod memory_mark;

@@ -218,12 +218,6 @@ impl DoubleBuffer {
         self.rest(filler, self.next.load(Relaxed))
     }
 
-    /// Where each segment of [`DoubleBuffer::segments`] began.
-    pub fn starts(&self, filler: &Filler) -> Vec<i64> {
-        let next = self.next.load(Relaxed);
-        self.slots(filler).filter(|slot| slot.rest(next).is_some()).map(|slot| slot.id(0)).collect()
-    }
-
     /// Seals the buffer: no id is issued from then on. Returns exactly the unused ids, and nothing at a second call.
     pub fn seal(&self, filler: &Filler) -> Vec<Segment> {
         match self.next.swap(SEALED, Relaxed) {

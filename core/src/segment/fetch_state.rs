@@ -14,6 +14,7 @@
 //! | fetching | succeeded, failed, cancelled | idle |
 
 use crate::{AdaptiveStep, BackOff, Code, Error, URGENT_MS};
+use alloc::boxed::Box;
 use core::mem::take;
 
 /// If a source returns ids one by one, this number of fetches in a row may return only skipped ids before that is an
@@ -25,15 +26,21 @@ const MOST_SKIPPED_FETCHES: u32 = 4;
 pub struct FetchState {
     phase: FetchPhase,
     step: AdaptiveStep,
-    back_off: BackOff,
     /// The number of ids for which a call waits.
     need: i64,
-    /// The error of the last fetch; `None` after a success.
-    error: Option<Error>,
-    is_denied: bool,
+    /// What went wrong since the last success. Most tags have none, and a program may hold many tags.
+    trouble: Option<Box<Trouble>>,
     /// The number of fetches that have ended, and of those that failed.
     ended: u64,
     failures: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Trouble {
+    back_off: BackOff,
+    /// The error of the last fetch.
+    error: Option<Error>,
+    is_denied: bool,
     /// The number of fetches in a row that returned only skipped ids.
     skipped: u32,
 }
@@ -77,17 +84,7 @@ pub struct FetchPlan {
 impl FetchState {
     /// Idle.
     pub const fn new(step: AdaptiveStep) -> FetchState {
-        FetchState {
-            phase: FetchPhase::Idle,
-            step,
-            back_off: BackOff::new(),
-            need: 0,
-            error: None,
-            is_denied: false,
-            ended: 0,
-            failures: 0,
-            skipped: 0,
-        }
+        FetchState { phase: FetchPhase::Idle, step, need: 0, trouble: None, ended: 0, failures: 0 }
     }
 
     /// A call waits for this many ids, or will come back for them.
@@ -107,7 +104,7 @@ impl FetchState {
             FetchPhase::BackingOff(until_ms) => Some(until_ms),
             FetchPhase::Queued | FetchPhase::Fetching => return FetchAction::Nothing,
         };
-        match self.back_off.ready_at_ms(urgent) {
+        match self.trouble.as_ref().and_then(|trouble| trouble.back_off.ready_at_ms(urgent)) {
             Some(ready_ms) if ready_ms > now_ms => {
                 // A tag that the source does not know is fetched again only for its callers, not by itself.
                 if self.is_unknown() {
@@ -150,7 +147,7 @@ impl FetchState {
         let wanted = self.step.wanted(now_ms);
         let need = take(&mut self.need);
         // While it fails, a request for one id is enough to check.
-        let fails = self.has_failed() || self.skipped > 0;
+        let fails = self.has_failed() || self.trouble.as_ref().is_some_and(|trouble| trouble.skipped > 0);
         let short = if fails { short.min(1) } else { short };
         let step = match short {
             0 if wanted == 0 && need <= source_step => 0,
@@ -168,35 +165,34 @@ impl FetchState {
     /// Segments came. `wanted` is that of the plan. `own_step` is the source's own, if it is known. `refused` says why
     /// some were skipped.
     pub fn succeeded(&mut self, wanted: i64, own_step: Option<i64>, refused: Option<Error>, now_ms: i64) {
-        self.ends(refused, false);
-        self.skipped = 0;
+        self.ends();
+        self.trouble = refused.map(|error| Box::new(Trouble { error: Some(error), ..Trouble::default() }));
         self.step.fetched(wanted, own_step.unwrap_or(self.step.source()), now_ms);
-        self.back_off.succeeded();
     }
 
     /// No segment came. `is_denied`: the error stays until somebody changes the source or the options. `may_skip`: the
     /// error only says that all ids were skipped. Returns the number of failures in a row, 0 if the ids were only
     /// skipped.
     pub fn failed(&mut self, error: Error, is_denied: bool, may_skip: bool, now_ms: i64, seed: u64) -> u32 {
-        self.ends(Some(error), is_denied);
-        if may_skip && self.skipped < MOST_SKIPPED_FETCHES {
-            self.skipped += 1;
+        self.ends();
+        let trouble = self.trouble.get_or_insert_default();
+        (trouble.error, trouble.is_denied) = (Some(error), is_denied);
+        if may_skip && trouble.skipped < MOST_SKIPPED_FETCHES {
+            trouble.skipped += 1;
             return 0;
         }
         self.failures += 1;
-        self.back_off.failed(now_ms, seed);
-        self.back_off.failures()
+        trouble.back_off.failed(now_ms, seed);
+        trouble.back_off.failures()
     }
 
-    fn ends(&mut self, error: Option<Error>, is_denied: bool) {
+    fn ends(&mut self) {
         self.phase = FetchPhase::Idle;
         self.ended += 1;
-        self.is_denied = is_denied;
-        self.error = error;
     }
 
     fn is_unknown(&self) -> bool {
-        self.error.as_ref().is_some_and(|error| error.code() == Code::UnknownTag)
+        self.error().is_some_and(|error| error.code() == Code::UnknownTag)
     }
 
     /// The phase of its fetch.
@@ -215,18 +211,19 @@ impl FetchState {
     }
 
     /// Whether the last fetch failed.
-    pub const fn has_failed(&self) -> bool {
-        self.back_off.failures() > 0
+    pub fn has_failed(&self) -> bool {
+        self.trouble.as_ref().is_some_and(|trouble| trouble.back_off.failures() > 0)
     }
 
     /// The error of the last fetch; `None` after a success.
-    pub const fn error(&self) -> Option<&Error> {
-        self.error.as_ref()
+    pub fn error(&self) -> Option<&Error> {
+        self.trouble.as_ref()?.error.as_ref()
     }
 
     /// The error of the last fetch, if the source does not know the tag or denies it to this program.
     pub fn refused(&self) -> Option<&Error> {
-        self.error.as_ref().filter(|_| self.is_denied || self.is_unknown())
+        let is_denied = self.trouble.as_ref()?.is_denied;
+        self.error().filter(|_| is_denied || self.is_unknown())
     }
 
     /// The number of fetches that have ended.

@@ -44,19 +44,19 @@ pub struct Guard {
     /// The spans. Those that grew last come last.
     spans: Vec<Segment>,
     /// The largest number of spans. Beyond it, two are joined.
-    most: usize,
+    most: u32,
 }
 
 impl Guard {
     /// A new guard, which stores [`MOST_SPANS_IN_MEMORY`] spans.
     pub const fn new(order: IdOrder) -> Guard {
-        Guard { order, mark: 0, spans: Vec::new(), most: MOST_SPANS_IN_MEMORY }
+        Guard { order, mark: 0, spans: Vec::new(), most: MOST_SPANS_IN_MEMORY as u32 }
     }
 
     /// A guard that continues with the spans of another one and keeps at most `most` spans, at least one.
     pub fn resume(order: IdOrder, mark: i64, spans: Vec<Segment>, most: usize) -> Guard {
         let mark = spans.iter().map(Segment::end).fold(mark, i64::max);
-        let mut guard = Guard { order, mark, spans, most: most.max(1) };
+        let mut guard = Guard { order, mark, spans, most: u32::try_from(most.max(1)).unwrap_or(u32::MAX) };
         guard.shorten();
         guard
     }
@@ -107,7 +107,7 @@ impl Guard {
         });
         if self.spans.len() == self.spans.capacity() {
             // Most tags have one span. Those with several soon have all, and a program may hold many tags.
-            let several = (self.most + 1 - self.spans.len()).min(RECENT_SPANS);
+            let several = (self.most as usize + 1 - self.spans.len()).min(RECENT_SPANS);
             self.spans.reserve_exact(if self.spans.is_empty() { 1 } else { several });
         }
         self.spans.push(whole);
@@ -116,7 +116,7 @@ impl Guard {
 
     /// Joins neighbours or forgets spans until at most `most` are left.
     fn shorten(&mut self) {
-        while self.spans.len() > self.most {
+        while self.spans.len() > self.most as usize {
             let pair = match self.order {
                 IdOrder::Sparse => {
                     self.spans.remove(0);

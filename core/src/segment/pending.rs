@@ -5,27 +5,34 @@
 
 use crate::sorted::sorted;
 use crate::{Run, Segment};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use core::mem::take;
 
-/// The segments in the order in which their ids are issued, with the number of all ids.
+/// The segments in the order in which their ids are issued. Most tags have none for long, and a program may hold many
+/// tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PendingSegments {
+    queue: Option<Box<SegmentQueue>>,
+    used: u64,
+}
+
+/// At least one segment, with the number of all ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct SegmentQueue {
     segments: VecDeque<Segment>,
     ids: u64,
-    used: u64,
 }
 
 impl PendingSegments {
     /// Empty.
     pub const fn new() -> PendingSegments {
-        PendingSegments { segments: VecDeque::new(), ids: 0, used: 0 }
+        PendingSegments { queue: None, used: 0 }
     }
 
     /// The number of ids.
-    pub const fn ids(&self) -> u64 {
-        self.ids
+    pub fn ids(&self) -> u64 {
+        self.queue.as_ref().map_or(0, |queue| queue.ids)
     }
 
     /// How many ids of the first segment were taken before it was in a buffer; of the last one if none is left.
@@ -35,57 +42,60 @@ impl PendingSegments {
 
     /// The segments.
     pub fn iter(&self) -> impl Iterator<Item = Segment> {
-        self.segments.iter().copied()
+        self.queue.iter().flat_map(|queue| &queue.segments).copied()
     }
 
     /// Adds a segment at the end. If it continues the last one, it makes that one longer.
     pub fn push_back(&mut self, segment: Segment) {
-        if self.segments.is_empty() {
+        if self.queue.is_none() {
             self.used = 0;
         }
-        self.ids += segment.len();
-        match self.segments.back().and_then(|last| joined(last, &segment)) {
-            Some(whole) => self.segments.back_mut().into_iter().for_each(|last| *last = whole),
-            None => self.segments.push_back(segment),
+        let queue = self.queue.get_or_insert_default();
+        queue.ids += segment.len();
+        match queue.segments.back().and_then(|last| joined(last, &segment)) {
+            Some(whole) => queue.segments.back_mut().into_iter().for_each(|last| *last = whole),
+            None => queue.segments.push_back(segment),
         }
     }
 
     /// Adds a segment at the front.
     pub fn push_front(&mut self, segment: Segment) {
-        self.ids += segment.len();
+        let queue = self.queue.get_or_insert_default();
+        queue.ids += segment.len();
         self.used = 0;
-        self.segments.push_front(segment);
+        queue.segments.push_front(segment);
     }
 
     /// Up to `most` ids of the first segment.
     pub fn first(&self, most: u64) -> Option<Segment> {
-        let front = self.segments.front()?;
+        let front = self.queue.as_ref()?.segments.front()?;
         let last = front.id(most.min(front.len()).checked_sub(1)?)?;
         Segment::new(front.start(), last + 1, front.stride()).ok()
     }
 
     /// Removes this many ids of the first segment.
     pub fn drop_first(&mut self, count: u64) {
-        let Some(front) = self.segments.front_mut() else { return };
+        let Some(queue) = &mut self.queue else { return };
+        let Some(front) = queue.segments.front_mut() else { return };
         let rest = front.id(count).and_then(|next| Segment::new(next, front.end(), front.stride()).ok());
-        self.ids -= count.min(front.len());
+        queue.ids -= count.min(front.len());
         self.used = 0;
         match rest {
             Some(rest) => *front = rest,
-            None => drop(self.segments.pop_front()),
+            None => drop(queue.segments.pop_front()),
         }
-        if self.segments.is_empty() {
-            // Most tags have none for long, and a program may hold many tags.
-            self.segments = VecDeque::new();
+        if queue.segments.is_empty() {
+            self.queue = None;
         }
     }
 
     /// Removes and returns up to `most` ids of the first segment.
     pub fn take(&mut self, most: usize) -> Option<Run> {
         let first = self.first(most as u64)?;
-        let (used, segments) = (self.used + first.len(), self.segments.len());
+        let used = self.used + first.len();
+        let goes_on = self.iter().next().is_some_and(|front| front.len() > first.len());
         self.drop_first(first.len());
-        if self.segments.is_empty() || self.segments.len() == segments {
+        if goes_on || self.queue.is_none() {
             self.used = used;
         }
         Some(Run { first: first.start(), stride: first.stride(), count: first.len() as usize })
@@ -93,8 +103,7 @@ impl PendingSegments {
 
     /// Removes and returns all segments.
     pub fn drain(&mut self) -> impl Iterator<Item = Segment> {
-        self.ids = 0;
-        take(&mut self.segments).into_iter()
+        self.queue.take().into_iter().flat_map(|queue| queue.segments)
     }
 }
 
@@ -161,6 +170,6 @@ mod tests {
         }
         assert_eq!(ids, [50, 51, 1, 2, 3, 4, 100, 5, 7, 9]);
         assert_eq!(used, [0, 3, 0, 0, 3], "of the segment that comes next, or else of the last one");
-        assert_eq!((queue.ids(), queue.first(1), queue.segments.capacity()), (0, None, 0));
+        assert_eq!((queue.ids(), queue.first(1), queue.queue), (0, None, None));
     }
 }

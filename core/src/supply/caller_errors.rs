@@ -18,7 +18,7 @@ pub(super) fn error_of(fetches: &Fetches, caller: &Caller, outcome: Outcome) -> 
         (Ok(tag), Outcome::WouldBlock) => {
             return would_block(&tag.name, needs.settings.source.is_deferred());
         }
-        (Ok(tag), Outcome::Late(_)) if tag.guard.is_some() => {
+        (Ok(tag), Outcome::Late(_)) if tag.held.is_some() => {
             return late_at_store(&tag.name, tag.fetch.error());
         }
         (Ok(tag), Outcome::Late(at)) => (tag, at),

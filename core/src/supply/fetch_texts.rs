@@ -91,6 +91,11 @@ impl LateCall<'_> {
     }
 }
 
+/// The line of a server's log: its store gave no range that it can give on.
+pub(super) fn no_range(tag: &str, error: &Error) -> String {
+    format!("no range of {tag:?}: {error}")
+}
+
 /// A client of a server that timed out. It has no options of the server's, and knows no other tag.
 pub(super) fn late_at_store(tag: &str, error: Option<&Error>) -> Error {
     let why = error.map_or("the store has not answered yet", Error::message);
@@ -101,6 +106,7 @@ pub(super) fn late_at_store(tag: &str, error: Option<&Error>) -> Error {
 /// failures in a row, 0 if only some ids were skipped.
 pub(super) fn log_once(
     tag: &str,
+    is_held: bool,
     error: &Error,
     before: Option<Code>,
     failures: u32,
@@ -111,6 +117,7 @@ pub(super) fn log_once(
     Some(match failures {
         // It may not be the fault of the source.
         0 => (Level::Info, format!("some ids for the tag {tag:?} are left out: {error}")),
+        _ if is_held => (Level::Warn, no_range(tag, error)),
         _ => (Level::Warn, format!("no segment for the tag {tag:?}: {error}")),
     })
 }

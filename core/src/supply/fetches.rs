@@ -146,7 +146,7 @@ impl Fetches {
             false => FetchStage::ReadsMark,
         };
         let mut work = Work::new(stage, plan, probes, now);
-        work.after = tag.guard.as_ref().map_or(0, |guard| guard.mark());
+        work.after = tag.held.as_ref().map_or(0, |held| held.guard.mark());
         tag.work = Some(Box::new(work));
         self.needs.breaker.begun(&id, probes, ms(now));
         true
@@ -370,7 +370,7 @@ impl Fetches {
                 self.ended(id, Err(error), now);
             }
             Err(error) => {
-                tag.failed_by = Some(call);
+                tag.counts().failed_by = Some(call);
                 self.ended(id, Err(error), now);
             }
         }
@@ -381,8 +381,8 @@ impl Fetches {
         let Some(tag) = self.needs.tags.get_mut(&id) else { return };
         let Some(work) = &mut tag.work else { return };
         (work.step, work.exchange) = (step, None);
-        if let Some(guard) = &mut tag.guard {
-            let accepted = Accepted::of(guard, &segments, work.after);
+        if let Some(held) = &mut tag.held {
+            let accepted = held.accept(&segments, work.after);
             let accepted = accepted.map_err(|error| error.context(format_args!("tag {:?}", tag.name)));
             return self.ended(id, accepted, now);
         }
@@ -418,10 +418,10 @@ impl Fetches {
             None => is_held && error.code() == Code::InvalidArgument,
         });
         let before = tag.fetch.error().map(Error::code);
-        tag.counts().fetched(now.saturating_sub(work.began));
+        tag.fetched(now.saturating_sub(work.began));
         let failures = match outcome {
             Ok(Accepted { segments, refused }) => {
-                tag.failed_by = None;
+                tag.failed_by_none();
                 // A source that returns no step has shown its step when the request left the number to it.
                 let shown =
                     segments.first().filter(|_| work.plan.wanted == 0).map(|first| first.len() as i64);
@@ -432,7 +432,7 @@ impl Fetches {
             }
             Err(error) => {
                 if work.stage != FetchStage::Asks {
-                    tag.failed_by = None;
+                    tag.failed_by_none();
                 }
                 *tag.counts().failures.entry(error.code()).or_default() += 1;
                 let may_skip = settings.source.leaf().is_some() && error.code() == Code::SegmentRegressed;
@@ -453,7 +453,7 @@ impl Fetches {
         let is_theirs =
             |error: &Error| is_held && matches!(error.code(), Code::UnknownTag | Code::InvalidArgument);
         if let Some(error) = error.filter(|error| (answered || !was_down) && !is_theirs(error))
-            && let Some((level, line)) = log_once(&tag.name, &error, before, failures)
+            && let Some((level, line)) = log_once(&tag.name, is_held, &error, before, failures)
         {
             self.needs.agenda.log(level, line);
         }

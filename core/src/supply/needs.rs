@@ -6,7 +6,7 @@ use super::settings::{SupplySettings, TagId};
 use super::tag_supply::TagSupply;
 use super::tickets::{Caller, Outcome, Ticket, Tickets, Wish};
 use crate::call::CallId;
-use crate::{CircuitBreaker, Error, FetchAction, FetchPhase, Fetched, Guard, Result, Run};
+use crate::{CircuitBreaker, Error, FetchAction, FetchPhase, Fetched, Result, Run};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -22,8 +22,6 @@ pub(super) struct Needs {
     pub(super) settings: Arc<SupplySettings>,
     pub(super) tags: BTreeMap<TagId, Box<TagSupply>>,
     pub(super) names: BTreeMap<Arc<str>, TagId>,
-    /// The guards of forgotten tags, where the supply itself holds the marks.
-    pub(super) held: BTreeMap<Arc<str>, Box<Guard>>,
     pub(super) callers: Tickets,
     pub(super) agenda: Agenda,
     pub(super) breaker: CircuitBreaker<TagId>,
@@ -42,7 +40,6 @@ impl Needs {
             settings: Arc::new(settings),
             tags: BTreeMap::new(),
             names: BTreeMap::new(),
-            held: BTreeMap::new(),
             callers: Tickets::default(),
             agenda: Agenda::default(),
             is_closed: false,
@@ -60,23 +57,19 @@ impl Needs {
         }
         self.settings.source.check_tag(name)?;
         let (id, name) = (TagId(self.agenda.number()), Arc::<str>::from(name));
-        let guard = self.held.remove(&name);
-        let tag = TagSupply::new(Arc::clone(&name), &self.settings, guard);
+        let tag = TagSupply::new(Arc::clone(&name), &self.settings);
         self.tags.insert(id, Box::new(tag));
         self.names.insert(name, id);
         Ok(id)
     }
 
-    /// Removes a tag. If the supply holds its mark, that stays.
+    /// Removes a tag.
     pub(super) fn forget(&mut self, id: TagId) {
         let Some(mut tag) = self.tags.remove(&id) else { return };
         tag.seal();
         tag.due.into_iter().for_each(|due| self.agenda.unset(due, Timer::Tag(id)));
         tag.place.into_iter().for_each(|place| self.agenda.leave(id, place));
         self.names.remove(&tag.name);
-        if let Some(guard) = tag.guard.take().filter(|guard| guard.mark() > 0) {
-            self.held.insert(Arc::clone(&tag.name), guard);
-        }
     }
 
     /// Begins the wait of a caller, unless its ids are at hand.
@@ -100,7 +93,7 @@ impl Needs {
         self.serve(id, now);
         if let Some(caller) = self.callers.waiting(ticket) {
             caller.waits_since = Some(now);
-            self.tags.get_mut(&id).into_iter().for_each(|tag| tag.waits += 1);
+            self.tags.get_mut(&id).into_iter().for_each(|tag| tag.waits());
             self.settle(id, now);
         } else {
             // It may have got the id that requests the next fetch.
@@ -118,7 +111,7 @@ impl Needs {
                     let need = had.saturating_add(caller.left as u64).min(MOST_NEED) as i64;
                     self.tags.get_mut(&id).into_iter().for_each(|tag| {
                         tag.fetch.needs(need);
-                        tag.waits -= 1;
+                        tag.waits_not();
                     });
                 }
                 self.fail(ticket, if blocked { Outcome::WouldBlock } else { Outcome::Late(now) }, now);
@@ -205,7 +198,7 @@ impl Needs {
             if !is_range {
                 tag.leave(left, &self.callers);
             }
-            since.into_iter().for_each(|since| tag.counts().wait_times.add(now.saturating_sub(since)));
+            since.into_iter().for_each(|since| tag.waited(now.saturating_sub(since)));
         }
         if !is_quiet {
             self.agenda.wake(ticket);
@@ -222,8 +215,10 @@ impl Needs {
             let has_all = caller.left == 0;
             if let Some(since) = caller.waits_since.filter(|since| *since < now || has_all) {
                 // What it still needs is another wait.
-                tag.counts().wait_times.add(now.saturating_sub(since));
-                tag.waits += u64::from(!has_all);
+                tag.waited(now.saturating_sub(since));
+                if !has_all {
+                    tag.waits();
+                }
                 (caller.waits_since, caller.before) = (Some(now), tag.fetch.begun());
             }
             if has_all && caller.outcome.is_none() {
@@ -296,7 +291,7 @@ impl Needs {
             return;
         }
         // A name that no source may know is asked for by its callers alone, where names come from anybody.
-        let is_unseen = tag.guard.as_ref().is_some_and(|guard| guard.mark() == 0);
+        let is_unseen = tag.held.as_ref().is_some_and(|held| held.guard.mark() == 0);
         let is_for_nobody = !waits && (is_unseen || tag.goes());
         if is_for_nobody || tag.wants_fetch(stock, self.settings.prefetch).is_none() {
             return;

@@ -1,14 +1,13 @@
 //! Ranges that go past the buffer: a server takes them for its clients, several of one tag at a time.
 
 use super::agenda::Agenda;
-use super::fetch_texts::unknown;
+use super::fetch_texts::{no_range, unknown};
 use super::needs::Needs;
 use super::supply_call::{Call, FetchCall, Notice};
 use super::tickets::Ticket;
 use crate::call::{CallId, Level};
 use crate::{Error, Fetched, Result};
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::format;
 use alloc::sync::Arc;
 use core::time::Duration;
 
@@ -39,7 +38,7 @@ impl Ranges {
         while let Some((ticket, step, after)) = self.waiting.pop_front() {
             let Some(id) = needs.callers.waiting(ticket).map(|caller| caller.tag) else { continue };
             let Some(tag) = needs.tags.get(&id) else { continue };
-            let (tag, mark) = (Arc::clone(&tag.name), tag.guard.as_ref().map_or(0, |guard| guard.mark()));
+            let (tag, mark) = (Arc::clone(&tag.name), tag.held.as_ref().map_or(0, |held| held.guard.mark()));
             let call = CallId(needs.agenda.number());
             needs.callers.waiting(ticket).into_iter().for_each(|caller| caller.call = Some(call));
             self.calls.insert(call, (ticket, mark));
@@ -62,18 +61,16 @@ impl Ranges {
         let Some(tag) = needs.tags.get_mut(&id) else { return };
         let known = answer.and_then(|fetched| fetched.ok_or_else(|| unknown(&tag.name)));
         let range = known.and_then(|fetched| {
-            if let Some(guard) = &mut tag.guard {
+            if let Some(held) = &mut tag.held {
                 let wrong = |error: Error| {
-                    needs.agenda.log(Level::Warn, format!("no range of the tag {:?}: {error}", tag.name));
+                    needs.agenda.log(Level::Warn, no_range(&tag.name, &error));
                     error.context(format_args!("tag {:?}", tag.name))
                 };
-                guard.offer(fetched.segment, mark).map_err(wrong)?;
+                held.guard.offer(fetched.segment, mark).map_err(wrong)?;
+                held.ranged += fetched.segment.len();
             }
             Ok(fetched)
         });
-        if let Ok(fetched) = &range {
-            tag.counts().ranged += fetched.segment.len();
-        }
         needs.end_range(ticket, range, now);
     }
 

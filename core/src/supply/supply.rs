@@ -132,7 +132,7 @@ impl Supply {
             Some(Outcome::Given) => Collected::Ids(caller.runs),
             Some(Outcome::Range(fetched)) => Collected::Range(fetched),
             Some(outcome) => {
-                let failed_by = self.fetches.needs.tags.get(&caller.tag).and_then(|tag| tag.failed_by);
+                let failed_by = self.fetches.needs.tags.get(&caller.tag).and_then(|tag| tag.failed_by());
                 let by = caller
                     .call
                     .or(failed_by)
@@ -164,9 +164,8 @@ impl Supply {
     }
 
     /// Nobody uses a tag any more, until [`Supply::tag`] asks for its name again. If it never had ids, nothing of it
-    /// stays: names that the source does not know fill no memory. If the supply holds the marks, the mark stays, and its
-    /// ids are a gap. It goes at once, or as soon as its fetch has ended and its last ticket is collected or cancelled.
-    /// On a tag whose ids count elsewhere it has no effect.
+    /// stays: names that the source does not know fill no memory. It goes at once, or as soon as its fetch has ended and
+    /// its last ticket is collected or cancelled. On a tag that had ids it has no effect: they, and its mark, stay.
     pub fn forget(&mut self, tag: TagId) {
         self.fetches.needs.tags.get_mut(&tag).into_iter().for_each(|tag| tag.is_unused = true);
         self.fetches.leave_if_unused(tag);
@@ -282,7 +281,7 @@ impl Supply {
         let tags: Vec<&TagSupply> = needs.tags.values().map(|tag| &**tag).collect();
         let ended = |tag| needs.tags.get(&tag).map_or(0, |tag| tag.fetch.ended());
         let callers: Vec<_> = needs.callers.states().map(|each| each.deciding(ended(each.tag))).collect();
-        let fetches = (self.fetches.deciding(), &needs.breaker, &needs.held, needs.is_closed);
+        let fetches = (self.fetches.deciding(), &needs.breaker, needs.is_closed);
         (tags, callers, fetches, &self.prewarming, &self.closing)
     }
 }

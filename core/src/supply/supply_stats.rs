@@ -20,7 +20,7 @@ pub struct TagStats {
     pub current: Option<Segment>,
     /// The segment after it.
     pub next: Option<Segment>,
-    /// Where those of them that are in the buffer began there: callers that waited got the ids before.
+    /// Where each of the two began, if the supply holds the marks.
     pub starts: Vec<i64>,
     /// The number of ids in memory.
     pub left: u64,
@@ -42,7 +42,7 @@ pub struct TagStats {
     pub wait_times: DurationCounts,
     /// How long the source took.
     pub fetch_times: DurationCounts,
-    /// How long it took the last time.
+    /// How long it took the last time, if the supply holds the marks. It counts no durations and no waits then.
     pub last_fetch: Option<Duration>,
     /// The number of calls that found no id in memory.
     pub waits: u64,
@@ -68,7 +68,8 @@ impl TagStats {
         let segments = tag.buffer.segments(&tag.filler);
         let mut segments = segments.into_iter().chain(tag.pending.iter());
         let (current, next) = (segments.next(), segments.next());
-        let (counts, ended) = (tag.counts.as_deref(), tag.fetch.ended());
+        let there = usize::from(current.is_some()) + usize::from(next.is_some());
+        let (counts, held, ended) = (tag.counts.as_deref(), tag.held.as_deref(), tag.fetch.ended());
         let failures = counts.into_iter().flat_map(|counts| &counts.failures);
         let mut outcomes: Vec<_> = failures.map(|(code, count)| (code.name(), *count)).collect();
         outcomes.sort_unstable();
@@ -79,7 +80,8 @@ impl TagStats {
             stage: tag.stage(),
             current,
             next,
-            starts: tag.buffer.starts(&tag.filler),
+            // The last range is used up last.
+            starts: held.map_or_else(Vec::new, |held| held.starts[2 - there..].to_vec()),
             left: tag.left(),
             step: match stock {
                 Some(stock) => stock.target(tag.taken()) as i64,
@@ -89,12 +91,12 @@ impl TagStats {
             fetches: ended,
             failures: tag.fetch.failures(),
             ids: tag.issued(),
-            ranged: counts.map_or(0, |counts| counts.ranged),
+            ranged: held.map_or(0, |held| held.ranged),
             outcomes,
             wait_times: counts.map(|counts| counts.wait_times.counts()).unwrap_or_default(),
             fetch_times: counts.map(|counts| counts.fetch_times.counts()).unwrap_or_default(),
-            last_fetch: counts.and_then(|counts| counts.last_fetch),
-            waits: tag.waits,
+            last_fetch: held.and_then(|held| held.last_fetch),
+            waits: counts.map_or(0, |counts| counts.waits),
             waiting: tag.waiting(),
             last_error: tag.fetch.error().cloned(),
         }

@@ -1,6 +1,7 @@
 //! One tag: its buffer, what waits for room in it, its fetches, and its callers.
 
 use super::agenda::QueuePlace;
+use super::held_mark::HeldMark;
 use super::settings::SupplySettings;
 use super::tag_counts::TagCounts;
 use super::tickets::{CallerLine, Ticket, Tickets};
@@ -9,18 +10,12 @@ use crate::atomic::statistics::{AtomicU64, Ordering::Relaxed};
 use crate::call::CallId;
 use crate::segment::double_buffer::fetch_at;
 use crate::segment::guard::cross;
-use crate::{
-    AdaptiveStep, DoubleBuffer, FetchState, Filler, Guard, PendingSegments, Result, Run, Segment, Stock,
-};
+use crate::{AdaptiveStep, DoubleBuffer, FetchState, Filler, PendingSegments, Result, Run, Segment, Stock};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 use core::time::Duration;
-
-/// The spans of a guard that the supply holds. Ranges go to many servers in turn, and neighbours of one server are
-/// rare. It holds one more for a moment, so that the memory of 16 is enough.
-const HELD_SPANS: usize = 15;
 
 /// The state of a tag.
 #[derive(Debug)]
@@ -41,29 +36,23 @@ pub(super) struct TagSupply {
     pub(super) has_looked: bool,
     /// Whether a fetch wrote the step that the user named to its counter.
     pub(super) is_told: bool,
-    /// The number of calls that found no id in memory.
-    pub(super) waits: u64,
     /// The number of ids that were received.
     pub(super) received: u64,
     /// The number of its tickets that were neither collected nor cancelled.
     pub(super) tickets: u32,
     /// Nobody uses it any more.
     pub(super) is_unused: bool,
-    /// What was given before, where the supply itself holds the marks.
-    pub(super) guard: Option<Box<Guard>>,
-    /// The call to the source that failed last.
-    pub(super) failed_by: Option<CallId>,
+    /// Where the supply itself holds the marks.
+    pub(super) held: Option<Box<HeldMark>>,
     pub(super) counts: Option<Box<TagCounts>>,
     /// The largest number of issued ids that somebody was told.
     told: AtomicU64,
 }
 
 impl TagSupply {
-    /// `guard`: where the supply itself holds the marks, what was given before it was forgotten.
-    pub(super) fn new(name: Arc<str>, settings: &SupplySettings, guard: Option<Box<Guard>>) -> TagSupply {
+    pub(super) fn new(name: Arc<str>, settings: &SupplySettings) -> TagSupply {
         let (buffer, filler) = DoubleBuffer::new();
         let step = AdaptiveStep::new(settings.first_step(), settings.adaptive);
-        let new = || Box::new(Guard::resume(settings.order, 0, Vec::new(), HELD_SPANS));
         TagSupply {
             name,
             buffer: Arc::new(buffer),
@@ -76,12 +65,10 @@ impl TagSupply {
             due: None,
             has_looked: false,
             is_told: false,
-            waits: 0,
             received: 0,
             tickets: 0,
             is_unused: false,
-            guard: guard.or_else(|| settings.is_held().then(new)),
-            failed_by: None,
+            held: settings.is_held().then(|| Box::new(HeldMark::new(settings.order))),
             counts: None,
             told: AtomicU64::new(0),
         }
@@ -173,9 +160,9 @@ impl TagSupply {
         }
     }
 
-    /// Whether it goes once nothing is done for it: nobody uses it, and it never had ids, or its mark stays.
+    /// Whether it goes once nothing is done for it: nobody uses it, and its source gave no ids of it.
     pub(super) fn goes(&self) -> bool {
-        self.is_unused && (self.received == 0 || self.guard.is_some())
+        self.is_unused && self.held.as_ref().map_or(self.received == 0, |held| held.guard.mark() == 0)
     }
 
     /// Whether a fetch of it runs, or a caller has not heard yet how its wait ended.
@@ -222,6 +209,43 @@ impl TagSupply {
     pub(super) fn counts(&mut self) -> &mut TagCounts {
         self.counts.get_or_insert_default()
     }
+
+    /// The call to the source that failed last.
+    pub(super) fn failed_by(&self) -> Option<CallId> {
+        self.counts.as_ref().and_then(|counts| counts.failed_by)
+    }
+
+    /// A fetch gave ids, or failed by no fault of its source.
+    pub(super) fn failed_by_none(&mut self) {
+        self.counts.iter_mut().for_each(|counts| counts.failed_by = None);
+    }
+
+    /// A call found no id in memory.
+    pub(super) fn waits(&mut self) {
+        if self.held.is_none() {
+            self.counts().waits += 1;
+        }
+    }
+
+    /// It does not wait after all.
+    pub(super) fn waits_not(&mut self) {
+        self.counts.iter_mut().for_each(|counts| counts.waits = counts.waits.saturating_sub(1));
+    }
+
+    /// A call has waited for so long.
+    pub(super) fn waited(&mut self, time: Duration) {
+        if self.held.is_none() {
+            self.counts().wait_times.add(time);
+        }
+    }
+
+    /// A fetch took this long.
+    pub(super) fn fetched(&mut self, time: Duration) {
+        match &mut self.held {
+            Some(held) => held.last_fetch = Some(time),
+            None => self.counts().fetch_times.add(time),
+        }
+    }
 }
 
 fn segment_of(run: &Run) -> Result<Segment> {
@@ -240,7 +264,7 @@ impl Clone for TagSupply {
             pending: self.pending.clone(),
             line: self.line.clone(),
             work: self.work.clone(),
-            guard: self.guard.clone(),
+            held: self.held.clone(),
             counts: self.counts.clone(),
             told: AtomicU64::new(self.told.load(Relaxed)),
             ..*self
@@ -254,9 +278,10 @@ impl TagSupply {
         let line = self.line.as_ref().map(|line| line.deciding());
         let urgency = self.place.map(|(urgency, _)| urgency);
         let flags = (self.has_looked, self.is_told, self.is_unused);
+        let guard = self.held.as_ref().map(|held| held.guard.clone());
         (
             (self.buffer.state(&self.filler), self.fetch.uncounted(), self.pending.clone()),
-            (line, self.work.clone(), urgency, self.due, flags, self.guard.clone()),
+            (line, self.work.clone(), urgency, self.due, flags, guard),
         )
     }
 }

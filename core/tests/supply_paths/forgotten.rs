@@ -107,25 +107,6 @@ fn a_tag_that_is_asked_for_again_stays() {
 }
 
 #[test]
-fn the_mark_of_a_tag_that_goes_as_its_fetch_ends_stays() {
-    let mut host = held();
-    let (tag, _) = host.tag("order");
-    let ticket = host.wait(tag, 1);
-    let (id, call) = host.supply.next_call(host.clocks()).unwrap();
-    host.supply.cancel(ticket, host.clocks());
-    host.supply.forget(tag);
-    host.carry_out(id, call);
-    assert!(names(&host).is_empty() && !host.supply.has_calls(host.clocks()));
-    let again = host.tag("order").0;
-    let range = host.supply.take_range(again, 1, 0, Duration::from_secs(2), host.clocks());
-    host.supply.forget(again);
-    host.next = 5;
-    host.drive();
-    assert!(host.collect(range).is_err_and(|error| error.starts_with("segment_regressed")));
-    assert!(names(&host).is_empty(), "it goes once its range is collected");
-}
-
-#[test]
 fn names_that_a_leaf_has_no_ids_for_fill_no_memory() {
     let mut host = super::served::leaf();
     // All that it answers is wrong.

@@ -105,7 +105,7 @@ fn what_the_store_refuses_is_told_at_once_and_names_that_anybody_makes_up_are_no
     let (tag, _) = host.tag("order");
     let ticket = host.wait(tag, 1);
     host.drive();
-    assert_eq!(logs(&host), ["no segment for the tag \"order\": segment_unavailable: it is down"]);
+    assert_eq!(logs(&host), ["no range of \"order\": segment_unavailable: it is down"]);
     assert_eq!(host.collect(ticket), Err("Waits".into()));
 }
 
@@ -193,11 +193,7 @@ fn a_range_is_of_its_caller_and_one_that_is_refused_leaves_nothing() {
     let ticket = take(&mut host);
     host.drive();
     assert!(host.collect(ticket).is_err_and(|error| error.starts_with("segment_regressed")));
-    assert!(
-        logs(&host)[0].starts_with("no range of the tag \"order\": segment_regressed"),
-        "{:?}",
-        logs(&host)
-    );
+    assert!(logs(&host)[0].starts_with("no range of \"order\": segment_regressed"), "{:?}", logs(&host));
     host.supply.close(host.clocks());
     host.drive();
     let late = take(&mut host);
@@ -206,19 +202,56 @@ fn a_range_is_of_its_caller_and_one_that_is_refused_leaves_nothing() {
 }
 
 #[test]
-fn what_was_given_before_a_tag_was_forgotten_is_refused_in_any_order() {
-    for order in [IdOrder::Ascending, IdOrder::Ranges] {
+fn a_tag_that_had_ids_is_not_forgotten_and_these_are_refused_in_any_order() {
+    for (order, is_range) in [(IdOrder::Ascending, false), (IdOrder::Ranges, false), (IdOrder::Ranges, true)]
+    {
         let mut host = Host::new(SupplySettings { order, ..held() });
         let (tag, _) = host.tag("order");
-        takes(&mut host, tag, 10);
+        let ticket = match is_range {
+            true => host.supply.take_range(tag, 10, 0, Duration::from_secs(2), host.clocks()),
+            false => host.wait(tag, 10),
+        };
+        assert!(host.step());
+        assert!(!matches!(host.supply.collect(ticket), Collected::Waits | Collected::Failed { .. }));
+        // Its row is gone for a while.
+        host.errors = vec![Error::new(Code::UnknownTag, "no")];
+        let ticket = host.wait(tag, 1);
+        host.drive();
+        assert_eq!(host.collect(ticket), Err("unknown_tag: no".into()));
         host.supply.forget(tag);
-        let (tag, _) = host.tag("order");
+        assert_eq!(host.tag("order").0, tag);
         host.next = 1;
+        host.now += Duration::from_millis(400);
         let ticket = host.wait(tag, 1);
         assert!(host.step());
         assert_eq!(host.collect(ticket), Err("Waits".into()));
-        assert_eq!(host.supply.tag_stats(tag).unwrap().outcomes, [("segment_regressed", 1)]);
+        let outcomes = host.supply.tag_stats(tag).unwrap().outcomes;
+        assert!(outcomes.contains(&("segment_regressed", 1)), "{outcomes:?}");
     }
+}
+
+#[test]
+fn a_name_goes_with_its_last_caller_and_stays_once_its_row_was_seen_whoever_has_gone() {
+    let mut host = Host::new(held());
+    let (tag, _) = host.tag("order");
+    let (one, other) = (host.wait(tag, 1), host.wait(tag, 1));
+    let (id, call) = host.supply.next_call(host.clocks()).unwrap();
+    for ticket in [one, other] {
+        host.supply.cancel(ticket, host.clocks());
+        host.supply.forget(tag);
+    }
+    assert_eq!(host.supply.tags().count(), 1, "the store is asked");
+    host.carry_out(id, call);
+    let ticket = host.wait(tag, 1);
+    assert_eq!(host.collect(ticket), Ok(vec![1]), "although nobody waited when it came");
+    // A store that is away says nothing of a name.
+    host.errors = vec![Error::new(Code::SegmentUnavailable, "it is down")];
+    let (tag, _) = host.tag("made up");
+    let ticket = host.wait(tag, 1);
+    host.drive();
+    host.supply.cancel(ticket, host.clocks());
+    host.supply.forget(tag);
+    assert_eq!((host.supply.tags().count(), host.supply.next_time()), (1, None));
 }
 
 #[test]
@@ -232,14 +265,14 @@ fn a_tag_says_where_its_ranges_began_and_how_long_the_last_fetch_took() {
     host.supply.done(id, fetch.end(Ok(Some(fetched))), host.clocks());
     assert_eq!(host.collect(ticket), Ok(vec![1, 2, 3]));
     let stats = host.supply.tag_stats(tag).unwrap();
-    assert_eq!((stats.starts, stats.last_fetch), (vec![4], Some(Duration::from_millis(70))));
+    assert_eq!((stats.starts, stats.last_fetch), (vec![1], Some(Duration::from_millis(70))));
     buffer.take_many(2).unwrap();
     host.supply.wants_more(tag, host.clocks());
     answer(&mut host, 100, 10);
     let stats = host.supply.tag_stats(tag).unwrap();
     assert_eq!(
         (stats.starts, stats.current, stats.next),
-        (vec![4, 100], Some(segment(6, 11)), Some(segment(100, 110)))
+        (vec![1, 100], Some(segment(6, 11)), Some(segment(100, 110)))
     );
     buffer.take_many(20).unwrap();
     let stats = host.supply.tag_stats(tag).unwrap();
