@@ -9,9 +9,10 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-/// Whether a worker id that servers leased is held on this host: [`Lease::is_held_here`].
+/// Whether a worker id whose lease ends by itself is held on this host: [`Lease::is_held_here`].
 pub(super) fn is_held_here(lease: &Lease, error: &Error, m: &Moment<'_>) -> bool {
-    m.settings.workers.are_of_servers() && lease.is_held_here(error, &m.settings.layout, &m.rules(), m.now_ms)
+    let ends = m.settings.workers.are_of_servers() || m.settings.leases_end;
+    ends && lease.is_held_here(error, &m.settings.layout, &m.rules(), m.now_ms)
 }
 
 /// The worker ids of which a claim takes one. `offline`: those with cached leases, and why no server is reachable;

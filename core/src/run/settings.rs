@@ -33,6 +33,9 @@ pub struct RunSettings {
     pub peer_times: bool,
     /// Whether a write of a record ends on the event loop of the thread that asks for ids.
     pub disk_needs_loop: bool,
+    /// Whether the leases of a callback end by themselves, as those of lease servers do. Then one whose worker id is held
+    /// on this host is left to end, and another one is claimed: released, the same id would be leased again at once.
+    pub leases_end: bool,
 }
 
 /// Which worker ids a run may take.
@@ -85,6 +88,7 @@ impl RunSettings {
             lazy: options.lazy,
             peer_times: options.asks_peer_times,
             disk_needs_loop: false,
+            leases_end: false,
         }
     }
 }

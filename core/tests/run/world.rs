@@ -164,6 +164,7 @@ impl World {
             lazy: false,
             peer_times: self.asks_peers,
             disk_needs_loop: false,
+            leases_end: false,
         };
         let writer = Writer {
             pid: pid as i32,

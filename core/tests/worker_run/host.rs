@@ -29,6 +29,7 @@ pub(super) fn settings(workers: Workers) -> RunSettings {
         lazy: false,
         peer_times: false,
         disk_needs_loop: false,
+        leases_end: false,
     }
 }
 

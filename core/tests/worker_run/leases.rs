@@ -366,3 +366,20 @@ fn only_a_source_that_says_so_has_lost_a_lease() {
         assert_eq!(host.run.state(), RunState::Held { worker_id: 4, lost: is_lost }, "{failure:?}");
     }
 }
+
+#[test]
+fn a_lease_that_ends_by_itself_is_left_to_end_if_its_id_is_held_on_this_host() {
+    for ids in [&[4, 5][..], &[4; 8]] {
+        let callback = settings(Workers::Callback { leases: true });
+        let mut host = Host::new(RunSettings { leases_end: true, ..callback });
+        host.source.worker_ids = ids.into();
+        host.disk.host_locks.insert(4);
+        let ticket = host.want(OPEN);
+        host.drive_for(3_000);
+        match ids.len() {
+            2 => assert_eq!(host.run.state(), RunState::Held { worker_id: 5, lost: false }),
+            _ => assert_eq!(failed(&host.run.answer(ticket)).0, Code::WorkerInUse),
+        }
+        assert!(host.source.released.is_empty(), "{:?}", host.source.released);
+    }
+}

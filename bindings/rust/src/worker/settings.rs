@@ -79,6 +79,7 @@ impl SnowflakeSettings {
             lazy: self.lazy,
             peer_times: self.peer_times.is_some(),
             disk_needs_loop: false,
+            leases_end: false,
         }
     }
 

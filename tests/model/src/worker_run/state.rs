@@ -152,6 +152,7 @@ impl State {
             lazy: false,
             peer_times: false,
             disk_needs_loop: false,
+            leases_end: false,
         }
     }
 
