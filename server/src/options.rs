@@ -268,6 +268,15 @@ impl Options {
     pub(crate) fn store_timeout(&self) -> Duration {
         Duration::from_millis(self.store_timeout_ms)
     }
+
+    pub(crate) fn stop_timeout(&self) -> Duration {
+        Duration::from_millis(self.stop_timeout_ms)
+    }
+
+    /// No request takes longer: a wait for an id, or a transaction and the wait for its connection.
+    pub(crate) fn limit(&self) -> Duration {
+        self.timeout() + 2 * self.store_timeout() + Duration::from_secs(1)
+    }
 }
 
 /// Parses the flags. A flag goes before the environment, and that before the file.

@@ -1,30 +1,69 @@
-//! The tags that this server has used: each with a double buffer and a guard.
+//! The tags that this server has used. The core's [`leafid_core::supply`] decides what is fetched when, and who gets it.
 
 mod rates;
-mod tag;
+mod tag_driver;
+mod tag_stats;
 
 pub(crate) use rates::{Rate, Rates};
-pub(crate) use tag::{Patience, Tag, TagStats};
+pub(crate) use tag_stats::TagStats;
 
-use crate::dots::Dots;
+use crate::options::Options;
 use crate::store::Store;
+use leafid_core::call::Clocks;
 use leafid_core::options::check_tag;
-use leafid_core::{Code, Error, Fetched, Result};
-use parking_lot::{Mutex, RwLock};
-use std::sync::{Arc, Weak};
+use leafid_core::supply::{Collected, Supply, TagId, Ticket, Wish};
+use leafid_core::{Code, DoubleBuffer, Error, Fetched, Result, Run};
+use parking_lot::RwLock;
+use std::collections::HashMap;
+use std::mem::take;
+use std::sync::Arc;
 use std::time::Duration;
-use tag::Shared;
+use tag_driver::TagDriver;
+
+/// How long a caller waits for an id.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience {
+    /// For the first segment of the tag.
+    pub(crate) first: Duration,
+    /// For a later one.
+    pub(crate) later: Duration,
+    /// Whether 0 is an id. Clients of Leaf's API take it for a mode that is switched off.
+    pub(crate) issues_zero: bool,
+}
 
 /// All tags.
 pub(crate) struct Tags {
-    shared: Arc<Shared>,
+    driver: Arc<TagDriver>,
+    /// The largest number of tags.
+    most: usize,
+    /// How long a range may take.
+    limit: Duration,
+    /// Those whose row was seen.
+    held: RwLock<HashMap<Arc<str>, Arc<DoubleBuffer>>>,
+}
+
+impl Patience {
+    /// The ids of a run that are given.
+    fn given(self, run: Run) -> Run {
+        match run.first {
+            0 if !self.issues_zero && run.count > 0 => Run { first: run.stride, count: run.count - 1, ..run },
+            _ => run,
+        }
+    }
+
+    fn timeout(self, supply: &Supply, tag: TagId) -> Duration {
+        let is_later = || supply.tag_stats(tag).is_some_and(|stats| stats.fetches > 0);
+        if self.first != self.later && is_later() { self.later } else { self.first }
+    }
 }
 
 impl Tags {
-    /// `most`: the largest number of tags.
-    pub(crate) fn new(store: Store, dots: Dots, most: usize) -> Tags {
+    pub(crate) fn new(store: Store, options: &Options) -> Tags {
         Tags {
-            shared: Arc::new(Shared { store, dots, most, held: RwLock::default(), asked: Mutex::default() }),
+            driver: TagDriver::new(store, options),
+            most: options.max_tags as usize,
+            limit: options.limit(),
+            held: RwLock::default(),
         }
     }
 
@@ -32,91 +71,113 @@ impl Tags {
     ///
     /// Errors: `invalid_argument`, `unknown_tag`, `segment_unavailable`.
     pub(crate) async fn take(&self, name: &str, n: usize, patience: Patience) -> Result<Vec<i64>> {
-        let tag = self.tag(name)?;
-        let taken = tag.take(n, patience).await;
-        self.forget_refused(&tag, taken.as_ref().err());
-        taken
+        let (mut runs, mut left) = (Vec::new(), n);
+        let known = self.held.read().get(name).cloned();
+        if let Some(buffer) = known {
+            while left > 0
+                && let Ok((run, wants_more)) = buffer.take_many(left)
+            {
+                if wants_more {
+                    self.driver.wants_more(name);
+                }
+                let run = patience.given(run);
+                if run.count == n {
+                    return Ok(ids_of(&[run]));
+                }
+                left -= run.count;
+                runs.push(run);
+            }
+        }
+        while left > 0 {
+            let had = take(&mut runs);
+            let collected = self.served(name, |supply, tag, clocks| {
+                let timeout = patience.timeout(supply, tag);
+                supply.wait(tag, Wish { count: left, had, timeout, blocks_at_most: None }, clocks)
+            });
+            if let Collected::Ids(came) = collected.await? {
+                runs.extend(came.into_iter().map(|run| patience.given(run)));
+            }
+            left = n - runs.iter().map(|run| run.count).sum::<usize>();
+        }
+        Ok(ids_of(&runs))
     }
 
-    /// Fetches the first range of a tag, and waits for it. A tag that is in use has one.
-    pub(crate) async fn warm(&self, name: &str, limit: Duration) -> Result<()> {
-        let tag = self.tag(name)?;
-        let warmed = tag.warm(limit).await;
-        self.forget_refused(&tag, warmed.as_ref().err());
-        warmed
+    /// Fetches the first range of a tag, unless it has ids, and waits for it. Errors: as [`Tags::take`].
+    pub(crate) async fn warm(&self, name: &str) -> Result<()> {
+        let wish = Wish { timeout: self.limit, ..Wish::default() };
+        self.served(name, |supply, tag, clocks| supply.wait(tag, wish, clocks)).await.map(drop)
     }
 
     /// Takes a range of a tag straight from the store, at or above `after`. Errors: as [`Tags::take`], and
     /// `segment_regressed`.
     pub(crate) async fn range(&self, name: &str, step: Option<i64>, after: i64) -> Result<Fetched> {
-        let tag = self.tag(name)?;
-        let fetched = tag.range(step, after).await;
-        self.forget_refused(&tag, fetched.as_ref().err().filter(|error| error.code() == Code::UnknownTag));
-        fetched
+        let (step, limit) = (step.unwrap_or(0), self.limit);
+        let collected =
+            self.served(name, |supply, tag, clocks| supply.take_range(tag, step, after, limit, clocks));
+        match collected.await? {
+            Collected::Range(fetched) => Ok(fetched),
+            _ => Err(Error::new(Code::Internal, "a range came as ids; report this")),
+        }
     }
 
     /// The number of tags that are held.
     pub(crate) fn len(&self) -> usize {
-        self.shared.held.read().len()
+        self.held.read().len()
     }
 
     /// The state of each tag, by name.
     pub(crate) fn stats(&self) -> Vec<TagStats> {
-        let mut stats: Vec<_> = self.shared.held.read().values().map(|tag| tag.stats()).collect();
+        let names: Vec<Arc<str>> = self.held.read().keys().cloned().collect();
+        let mut stats = self.driver.stats(&names);
         stats.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         stats
     }
 
-    /// Ends all tags, and gives back what of their last ranges is unused. No id is issued from then on. What cannot be
-    /// given back becomes a gap.
-    pub(crate) async fn give_back(&self) -> Result<()> {
-        let tags: Vec<_> = self.shared.held.read().values().cloned().collect();
-        for tag in tags {
-            if let Some((first, end)) = tag.seal() {
-                self.shared.store.give_back(tag.name(), first, end).await?;
-            }
-        }
-        Ok(())
+    /// Ends all tags, and gives back what of their last ranges is unused, if this server does. No id is issued from then
+    /// on. What cannot be given back becomes a gap.
+    pub(crate) async fn close(&self) -> Result<()> {
+        self.driver.close().await
     }
 
-    fn tag(&self, name: &str) -> Result<Arc<Tag>> {
-        if let Some(tag) = self.shared.held.read().get(name) {
-            return Ok(tag.clone());
+    /// What a caller of a tag gets. The tag is held from then on.
+    async fn served(
+        &self,
+        name: &str,
+        begins: impl FnOnce(&mut Supply, TagId, Clocks) -> Ticket,
+    ) -> Result<Collected> {
+        self.check_room(name)?;
+        let (buffer, collected) = self.driver.served(name, begins).await?;
+        let is_new = !self.held.read().contains_key(name);
+        // With the machine's own copy of the name.
+        if is_new && let Some(stats) = self.driver.stats(&[name]).pop() {
+            let mut held = self.held.write();
+            // Others may have come first.
+            if held.len() < self.most {
+                held.entry(stats.name).or_insert(buffer);
+            }
         }
+        Ok(collected)
+    }
+
+    fn check_room(&self, name: &str) -> Result<()> {
         check_tag(name)?;
-        let mut asked = self.shared.asked.lock();
-        if let Some(tag) = asked.get(name).and_then(Weak::upgrade) {
-            return Ok(tag);
-        }
-        let held = self.shared.held.read();
-        // It may have been seen meanwhile.
-        if let Some(tag) = held.get(name) {
-            return Ok(tag.clone());
-        }
-        if held.len() >= self.shared.most {
+        let held = self.held.read();
+        if held.len() >= self.most && !held.contains_key(name) {
             let message =
                 format!("this server holds {} tags, and no more are allowed: see --max-tags", held.len());
             return Err(Error::new(Code::SegmentUnavailable, message));
         }
-        let name: Arc<str> = name.into();
-        let tag = Arc::new(Tag::new(name.clone(), self.shared.clone()));
-        asked.insert(name, Arc::downgrade(&tag));
-        Ok(tag)
+        Ok(())
     }
+}
 
-    /// A tag that was made in the store later is asked for anew. The mark of one that was used stays: its row may come
-    /// back with a lower counter.
-    fn forget_refused(&self, tag: &Arc<Tag>, error: Option<&Error>) {
-        if !error.is_some_and(|error| matches!(error.code(), Code::UnknownTag | Code::InvalidArgument)) {
-            return;
-        }
-        let mut asked = self.shared.asked.lock();
-        if asked.get(tag.name()).is_some_and(|known| known.as_ptr() == Arc::as_ptr(tag)) {
-            asked.remove(tag.name());
-        }
-        let replaced = self.shared.held.write().get_mut(tag.name()).and_then(|known| {
-            Arc::ptr_eq(known, tag).then(|| std::mem::replace(known, Arc::new(tag.renewed())))
-        });
-        drop((asked, replaced));
+fn ids_of(runs: &[Run]) -> Vec<i64> {
+    let ids = |run: &Run| {
+        let Run { first, stride, count } = *run;
+        (0..count as i64).map(move |at| first + at * stride)
+    };
+    match runs {
+        [run] => ids(run).collect(),
+        runs => runs.iter().flat_map(ids).collect(),
     }
 }

@@ -25,15 +25,15 @@ const MOST: usize = 1024;
 struct Client(BufReader<TcpStream>);
 
 impl Client {
-    /// The body of the answer.
-    fn ask(&mut self, method: &str, path: &str) -> String {
+    /// The body of the answer, which has this status.
+    fn ask(&mut self, method: &str, path: &str, status: u16) -> String {
         let request = format!("{method} {path} HTTP/1.1\r\nhost: test\r\ncontent-length: 0\r\n\r\n");
         self.0.get_mut().write_all(request.as_bytes()).unwrap();
         let mut length = 0;
         for at in 0.. {
             let mut line = String::new();
             self.0.read_line(&mut line).unwrap();
-            assert!(at > 0 || line.starts_with("HTTP/1.1 200"), "{method} {path}: {line}");
+            assert!(at > 0 || line.starts_with(&format!("HTTP/1.1 {status} ")), "{method} {path}: {line}");
             if let Some(number) = line.strip_prefix("content-length: ") {
                 length = number.trim().parse().unwrap();
             }
@@ -49,21 +49,34 @@ impl Client {
     /// Fills both segments of these tags, takes ranges far apart, and returns the bytes that are held then.
     fn use_tags(&mut self, tags: std::ops::Range<usize>) -> usize {
         for at in tags {
-            let ids = self.ask("GET", &format!("/api/segment/get/tag-{at:06}?n=20"));
+            let ids = self.ask("GET", &format!("/api/segment/get/tag-{at:06}?n=20"), 200);
             assert_eq!(ids.lines().count(), 20);
             for after in (1..=RANGES).map(|range| range * 1_000_000) {
-                self.ask("POST", &format!("/api/segment/range/tag-{at:06}?step=10&after={after}"));
+                self.ask("POST", &format!("/api/segment/range/tag-{at:06}?step=10&after={after}"), 200);
             }
         }
-        // The last fetches end.
-        thread::sleep(Duration::from_secs(1));
-        let counted = ALLOCATOR.stats();
-        counted.bytes_allocated - counted.bytes_deallocated
+        held()
+    }
+
+    /// Asks for names that no row has, and returns the bytes that are held then.
+    fn use_names(&mut self, names: std::ops::Range<usize>) -> usize {
+        for at in names {
+            self.ask("GET", &format!("/api/segment/get/none-{at:06}"), 500);
+            self.ask("POST", &format!("/api/segment/range/none-{at:06}?step=10"), 404);
+        }
+        held()
     }
 }
 
+fn held() -> usize {
+    // The last fetches end.
+    thread::sleep(Duration::from_secs(1));
+    let counted = ALLOCATOR.stats();
+    counted.bytes_allocated - counted.bytes_deallocated
+}
+
 #[test]
-fn a_tag_takes_a_kibibyte_at_most() {
+fn a_tag_takes_a_kibibyte_at_most_and_a_name_without_a_row_nothing() {
     let file = std::env::temp_dir().join(format!("leafid-server-memory-{}.db", std::process::id()));
     let store = file.to_string_lossy().into_owned();
     let program = env!("CARGO_BIN_EXE_leafid-server");
@@ -92,6 +105,9 @@ fn a_tag_takes_a_kibibyte_at_most() {
     let bytes = client.use_tags(WARM..WARM + TAGS).saturating_sub(before) / TAGS;
     println!("{bytes} bytes a tag");
     assert!((200..=MOST).contains(&bytes), "{bytes} bytes a tag");
+    let before = client.use_names(0..WARM);
+    let bytes = client.use_names(WARM..WARM + TAGS).saturating_sub(before) / TAGS;
+    assert!(bytes < 20, "{bytes} bytes a name without a row");
     for end in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(format!("{store}{end}"));
     }

@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 
 /// How often a server looks whether the store answers.
 const LOOK: Duration = Duration::from_secs(1);
@@ -109,14 +109,13 @@ async fn warm(app: Arc<App>) {
         Err(error) => return log::warn!("no ids are fetched in advance: {error}"),
     };
     let (count, names) = (names.len(), Arc::new(Mutex::new(names.into_iter())));
-    let limit = app.limit();
     // The other half of the connections serves requests.
     let tasks = (0..app.options.store_connections.div_ceil(2)).map(|_| {
         let (app, names) = (app.clone(), names.clone());
         tokio::spawn(async move {
             while !app.is_stopping.load(Relaxed) {
                 let Some(name) = names.lock().next() else { break };
-                if let Err(error) = app.tags.warm(&name, limit).await {
+                if let Err(error) = app.tags.warm(&name).await {
                     log::debug!("no ids of {name:?} in advance: {error}");
                 }
             }
@@ -136,12 +135,10 @@ async fn look_at_dots(app: Arc<App>) {
     }
 }
 
-/// What is not given back in time becomes a gap.
 async fn give_back(app: &App) {
-    match timeout(Duration::from_millis(app.options.stop_timeout_ms), app.tags.give_back()).await {
-        Ok(Ok(())) => log::info!("the unused ids were given back, where no later range was taken"),
-        Ok(Err(error)) => log::warn!("not all unused ids were given back, the others are a gap: {error}"),
-        Err(_) => log::warn!("not all unused ids were given back in time, the others are a gap"),
+    match app.tags.close().await {
+        Ok(()) => log::info!("the unused ids were given back, where no later range was taken"),
+        Err(error) => log::warn!("not all unused ids were given back, the others are a gap: {error}"),
     }
 }
 

@@ -55,7 +55,7 @@ impl App {
         snowflake: Option<Arc<OwnSnowflake>>,
     ) -> App {
         App {
-            tags: Tags::new(store.clone(), Dots::of(&options), options.max_tags as usize),
+            tags: Tags::new(store.clone(), &options),
             room: Semaphore::new(options.max_requests as usize),
             rate_limits: RateLimits::new(&options),
             store_error: Mutex::default(),
@@ -77,10 +77,5 @@ impl App {
     /// What is done with tags that have a dot.
     pub(crate) fn dots(&self) -> Dots {
         Dots::of(&self.options)
-    }
-
-    /// No request takes longer: a wait for an id, or a transaction and the wait for its connection.
-    pub(crate) fn limit(&self) -> Duration {
-        self.options.timeout() + 2 * self.options.store_timeout() + Duration::from_secs(1)
     }
 }

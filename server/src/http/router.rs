@@ -120,7 +120,7 @@ async fn limited(State(app): State<Arc<App>>, request: Request, next: Next) -> R
             let message = "too many requests at a time: see --max-requests";
             answer::refused(&Error::new(Code::SegmentUnavailable, message))
         }
-        Ok(_place) => timeout(app.limit(), next.run(request)).await.unwrap_or_else(|_| {
+        Ok(_place) => timeout(app.options.limit(), next.run(request)).await.unwrap_or_else(|_| {
             answer::refused(&Error::new(Code::SegmentUnavailable, "the request took too long"))
         }),
     };

@@ -59,7 +59,7 @@ pub(crate) async fn serve(
         });
     }
     drop(listener);
-    let limit = Duration::from_millis(app.options.stop_timeout_ms);
+    let limit = app.options.stop_timeout();
     if timeout(limit, graceful.shutdown()).await.is_err() {
         log::warn!("requests did not end within {} ms, and are cut off", limit.as_millis());
     }

@@ -1,6 +1,6 @@
 //! How fast ids are taken, measured only while somebody looks.
 
-use super::tag::TagStats;
+use super::tag_stats::TagStats;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
