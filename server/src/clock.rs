@@ -2,22 +2,23 @@
 
 use leafid_core::{ClockFilter, Code, Error, Result};
 use rustix::time::{ClockId, clock_gettime};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// This host's clock.
-static OWN: FilteredClock = FilteredClock::new("this host");
+static OWN: LazyLock<FilteredClock> = LazyLock::new(|| FilteredClock::new("this host"));
 
 /// A clock whose leap forward is followed only after it has lasted. A time that was stored can never be taken back: the
 /// worker ids of a year ahead would be blocked for that year.
 #[derive(Debug)]
 pub(crate) struct FilteredClock {
     whose: &'static str,
-    filter: ClockFilter,
+    filter: Arc<ClockFilter>,
 }
 
 impl FilteredClock {
-    pub(crate) const fn new(whose: &'static str) -> FilteredClock {
-        FilteredClock { whose, filter: ClockFilter::new() }
+    pub(crate) fn new(whose: &'static str) -> FilteredClock {
+        FilteredClock { whose, filter: Arc::new(ClockFilter::new()) }
     }
 
     /// Unix milliseconds after the filter, of a clock that read `read_ms` just now.
@@ -46,6 +47,11 @@ pub(crate) fn filtered_ms() -> i64 {
     OWN.filtered_ms(unix_ms())
 }
 
+/// The filter of this host's clock, for the core's machines.
+pub(crate) fn own_filter() -> Arc<ClockFilter> {
+    Arc::clone(&OWN.filter)
+}
+
 /// Time since the machine started, including suspended time.
 pub(crate) fn running() -> Duration {
     let time = clock_gettime(ClockId::Boottime);
@@ -60,11 +66,16 @@ pub(crate) fn running_ms() -> i64 {
 
 /// 128 random bits in hex. Errors: `internal`.
 pub(crate) fn random_hex() -> Result<String> {
+    random().map(|number| format!("{number:032x}"))
+}
+
+/// 128 random bits. Errors: `internal`.
+pub(crate) fn random() -> Result<u128> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
         Error::new(Code::Internal, format!("the system gives no random numbers: {error}"))
     })?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
+    Ok(u128::from_ne_bytes(bytes))
 }
 
 /// A number for jitter.

@@ -9,12 +9,13 @@ use crate::options::Options;
 use leafid_core::Result;
 use leased::LeasedSnowflake;
 use local::LocalSnowflake;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
 /// The snowflake of a server.
 pub(crate) enum OwnSnowflake {
-    Leased(Box<LeasedSnowflake>),
+    Leased(Arc<LeasedSnowflake>),
     Local(LocalSnowflake),
 }
 
@@ -23,10 +24,7 @@ impl OwnSnowflake {
     pub(crate) async fn open(options: &Options, leases: &Leases) -> Result<OwnSnowflake> {
         match &options.snowflake_local {
             Some(ids) => LocalSnowflake::open(options, ids, leases).await.map(OwnSnowflake::Local),
-            None => {
-                let (name, only) = (options.snowflake_name.clone(), options.snowflake_worker);
-                Ok(OwnSnowflake::Leased(Box::new(LeasedSnowflake::new(leases.clone(), name, only))))
-            }
+            None => Ok(OwnSnowflake::Leased(LeasedSnowflake::new(options, leases.clone()))),
         }
     }
 

@@ -1,117 +1,199 @@
-//! A worker id that a server leases from its own store, as any other holder does.
+//! A worker id that a server leases from its own store, as any other holder does. What comes next is decided by the core's
+//! [`WorkerRun`]: here its calls are carried out, and callers wait.
 
-use crate::clock::{filtered_ms, random_hex, running, running_ms, seed};
+use crate::clock::{filtered_ms, own_filter, random, running, running_ms, seed, unix_ms};
 use crate::lease_rules::Claim;
 use crate::leases::Leases;
+use crate::options::Options;
 use crate::snowflake::blocking::blocking;
 use leafid::WorkerLock;
-use leafid_core::{
-    Action, BackOff, Code, Error, HeldLease, Layout, Lease, PEERS_THRESHOLD_MS, RenewalAnswer, RenewalEnd,
-    Result, Rules, Run, SHORTEST_BACK_OFF, SPAN_WISH_MS, Snowflake, Span, peers_agree,
+use leafid_core::call::{CallId, Clocks, FileAdvice, Level};
+use leafid_core::format::state::Writer;
+use leafid_core::place::Place;
+use leafid_core::run::{
+    Answer, ClaimCall, Claimed, Need, Pause, RenewCall, RunCall, RunNotice, RunSettings, RunState, RunTicket,
+    SourceFailure, Waiting, WorkerRun, Workers,
 };
+use leafid_core::{BackOff, Code, Error, Layout, Lease, Renewal, Result, Rules, Run, Snowflake};
 use parking_lot::Mutex;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// Leaf's layout: what Leaf's clients decode.
 const LAYOUT: Layout = Layout::LEAF;
-/// How long a renewal may take before it counts as hanging.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest sleep before the clock is read again, because it may be set meanwhile.
+const SLICE: Duration = Duration::from_millis(50);
 
-/// The snowflake of a leased worker id. Between two leases it has no generator.
+/// The snowflake of a leased worker id. Between two leases it has no generator that issues.
 pub(crate) struct LeasedSnowflake {
     leases: Leases,
     name: String,
     only: Option<i64>,
-    current: Mutex<Current>,
-    /// A caller needs a span.
-    needed: Notify,
-    /// A span came.
-    granted: Notify,
+    runtime: Handle,
+    machine: Mutex<LeasedRun>,
+    generator: Mutex<Option<Arc<Snowflake>>>,
+    /// The host lock that the machine has.
+    lock: Mutex<Option<WorkerLock>>,
+    /// An answer came.
+    news: Notify,
 }
 
-#[derive(Default)]
-struct Current {
-    generator: Option<Arc<Snowflake>>,
-    worker_id: Option<i64>,
-    /// The error of the last claim or renewal.
+struct LeasedRun {
+    run: WorkerRun,
+    /// When the machine is looked at if nothing happens until then.
+    looks_at: Option<Duration>,
+    /// Why it is not open.
     error: Option<Error>,
 }
 
+/// One who waits for the machine, until it has gone.
+struct Wish<'s> {
+    of: &'s Arc<LeasedSnowflake>,
+    ticket: RunTicket,
+}
+
+impl Drop for Wish<'_> {
+    fn drop(&mut self) {
+        // Nothing is kept of one that was answered.
+        self.of.drive(|run, clocks| run.give_up(self.ticket, clocks));
+    }
+}
+
 impl LeasedSnowflake {
-    /// `only`: this worker id and no other.
-    pub(super) fn new(leases: Leases, name: String, only: Option<i64>) -> LeasedSnowflake {
-        let (needed, granted) = (Notify::new(), Notify::new());
-        LeasedSnowflake { leases, name, only, current: Mutex::default(), needed, granted }
+    pub(super) fn new(options: &Options, leases: Leases) -> Arc<LeasedSnowflake> {
+        let settings = RunSettings {
+            name: options.snowflake_name.clone(),
+            layout: LAYOUT,
+            rules: Rules::default(),
+            workers: Workers::Callback { leases: true },
+            // The store keeps the spans.
+            persist: false,
+            locks_host: true,
+            start_after: 0,
+            // Of a call of the store.
+            timeout: options.limit(),
+            lazy: false,
+            peer_times: false,
+            disk_needs_loop: false,
+            leases_end: true,
+        };
+        let place = Place {
+            clock: own_filter(),
+            writer: Writer::default(),
+            directory: String::new(),
+            advice: FileAdvice::StateDir,
+            forgets: false,
+            moves: false,
+            no_record_wait_ms: 0,
+            inherited: None,
+            machine_start: None,
+        };
+        let run = WorkerRun::new(settings, place, seed());
+        Arc::new(LeasedSnowflake {
+            leases,
+            name: options.snowflake_name.clone(),
+            only: options.snowflake_worker,
+            runtime: Handle::current(),
+            machine: Mutex::new(LeasedRun { run, looks_at: None, error: None }),
+            generator: Mutex::default(),
+            lock: Mutex::default(),
+            news: Notify::new(),
+        })
     }
 
     /// The worker id that it holds.
     pub(super) fn worker_id(&self) -> Option<i64> {
-        self.current.lock().worker_id
+        match self.machine.lock().run.state() {
+            RunState::Held { worker_id, lost: false } => Some(worker_id.into()),
+            _ => None,
+        }
     }
 
     /// Makes `n` ids. Errors: `clock_backwards`; `worker_lost` without a lease until the deadline.
-    pub(super) async fn take(&self, n: usize, limit: Duration) -> Result<Vec<i64>> {
-        let deadline = Instant::now() + limit;
-        let mut ids = Vec::with_capacity(n);
-        let mut was_behind = false;
+    pub(super) async fn take(self: &Arc<Self>, n: usize, limit: Duration) -> Result<Vec<i64>> {
+        let (begun, deadline) = (running(), Instant::now() + limit);
+        let (mut ids, mut waiting) = (Vec::with_capacity(n), Waiting::new(limit, None));
         while ids.len() < n {
-            // Before the generator is asked: a span that comes in between is not missed.
-            let mut granted = std::pin::pin!(self.granted.notified());
-            granted.as_mut().enable();
-            let Some(generator) = self.current.lock().generator.clone() else {
-                self.wait(granted, deadline).await?;
+            let generator = self.generator.lock().clone();
+            let Some(generator) = generator else {
+                self.opened(deadline).await?;
                 continue;
             };
-            match generator.reserve(filtered_ms(), n - ids.len()) {
+            let now_ms = filtered_ms();
+            match generator.reserve(now_ms, n - ids.len()) {
                 Ok(Run { first, stride, count }) => {
-                    ids.extend((0..count as i64).map(|at| first + at * stride))
+                    ids.extend((0..count as i64).map(|at| first + at * stride));
+                    waiting.progressed();
                 }
-                Err(Action::NeedSpan | Action::Sealed) => {
-                    self.needed.notify_one();
-                    self.wait(granted, deadline).await?;
-                }
-                Err(action @ Action::WaitUntil(ms)) => {
-                    if Instant::now() >= deadline {
-                        return Err(generator.error(action));
+                Err(action) => {
+                    let waited = running().saturating_sub(begun);
+                    let begins_ms = self.machine.lock().run.begins_ms();
+                    match waiting.step(&generator, begins_ms, action, now_ms, waited) {
+                        Pause::Want => self.span(&generator, &mut waiting, begun).await?,
+                        pause => paused(pause).await?,
                     }
-                    let wait = Duration::from_millis(u64::try_from(ms - filtered_ms()).unwrap_or(0));
-                    sleep_until((Instant::now() + wait).min(deadline)).await;
                 }
-                // The thread may have slept since it read the clock: once more.
-                Err(Action::ClockBackwards { .. }) if !was_behind => was_behind = true,
-                Err(action) => return Err(generator.error(action)),
             }
         }
         Ok(ids)
     }
 
-    async fn wait(&self, granted: impl Future<Output = ()>, deadline: Instant) -> Result<()> {
-        timeout_at(deadline, granted).await.map_err(|_| {
-            let why = self.current.lock().error.as_ref().map_or_else(
-                || "the store has not answered yet".to_owned(),
-                |error| error.message().to_owned(),
-            );
+    /// Waits for the first generator.
+    async fn opened(&self, deadline: Instant) -> Result<()> {
+        let mut news = pin!(self.news.notified());
+        news.as_mut().enable();
+        if self.generator.lock().is_some() {
+            return Ok(());
+        }
+        timeout_at(deadline, news).await.map_err(|_| {
+            let error = self.machine.lock().error.clone();
+            let why = error.as_ref().map_or("the store has not answered yet", Error::message);
             Error::new(Code::WorkerLost, format!("this server holds no worker id: {why}"))
         })
     }
 
-    /// Claims worker ids, and renews them, until `stop` says so. Then it gives the last one back.
-    pub(super) async fn run(&self, mut stop: watch::Receiver<bool>) {
+    /// Wishes for a span, and waits for the answer.
+    async fn span(
+        self: &Arc<Self>,
+        generator: &Snowflake,
+        waiting: &mut Waiting,
+        begun: Duration,
+    ) -> Result<()> {
+        let wish = self.wish(Need::Span);
+        loop {
+            let mut news = pin!(self.news.notified());
+            news.as_mut().enable();
+            let answer = self.machine.lock().run.answer(wish.ticket);
+            let waited = running().saturating_sub(begun);
+            match waiting.answered(generator, answer, filtered_ms(), waited) {
+                Pause::Sleep(left) => _ = timeout(left, news).await,
+                pause => return paused(pause).await,
+            }
+        }
+    }
+
+    /// Claims a worker id and holds it until `stop` says so. Then it gives the last one back.
+    pub(super) async fn run(self: &Arc<Self>, mut stop: watch::Receiver<bool>) {
         let mut back_off = BackOff::new();
         while !*stop.borrow() {
-            match self.claim().await {
-                Ok(Some((generator, held, lock))) => {
-                    back_off.succeeded();
-                    self.set(Some(&generator), Some(held.lease().worker_id), None);
-                    self.hold(&generator, held, lock, &mut stop).await;
+            let opens = self.answered(Need::Open { longest: None, loops: true });
+            let opened = tokio::select! {
+                opened = opens => opened,
+                _ = stop.changed() => break,
+            };
+            match opened {
+                Ok(()) => {
+                    // The machine claims again by itself.
+                    _ = stop.wait_for(|stops| *stops).await;
+                    break;
                 }
-                Ok(None) => {}
                 Err(error) => {
                     log::warn!("no worker id for this server's own snowflakes: {error}");
-                    self.set(None, None, Some(error));
+                    self.machine.lock().error = Some(error);
                     back_off.failed(running_ms(), seed());
                     tokio::select! {
                         () = sleep(back_off.duration(false)) => {}
@@ -120,141 +202,166 @@ impl LeasedSnowflake {
                 }
             }
         }
+        let closes = Need::Close { quietly: false, waits_for_source: true };
+        if let Err(error) = self.answered(closes).await {
+            log::warn!("the worker id was not given back: {error}");
+        }
     }
 
-    /// `None` if the id that was leased is held on this host. That lease is left to end: released, the same id would be
-    /// leased again at once. So this happens at most once for each worker id while a lease lasts.
-    async fn claim(&self) -> Result<Option<(Arc<Snowflake>, HeldLease, WorkerLock)>> {
-        // A fixed id is locked first: a lease that cannot be used would keep it from this server, too.
-        let fixed = match self.only {
-            Some(id) => Some(self.lock(LAYOUT.claimed_id(id)?).await?),
-            None => None,
-        };
-        let asked = running();
-        let now_ms = filtered_ms();
-        let claim = Claim {
-            name: self.name.clone(),
-            instance: random_hex()?,
-            now_ms,
-            until_ms: Some(now_ms + SPAN_WISH_MS),
-            only: self.only,
-        };
-        let (lease, _) = self.leases.claim(claim).await?;
-        let rules = Rules::default();
-        match self.check(&lease, &rules, fixed).await {
-            Ok((worker_id, span, lock)) => {
-                let now_ms = filtered_ms();
-                // The last holder of the lock may have used this tick, but none after it.
-                let begins = LAYOUT.tick_at(now_ms).map_or(span.from, |tick| span.from.max(tick + 1));
-                let generator = Arc::new(Snowflake::new(LAYOUT, rules, worker_id, begins, seed()));
-                generator.grant(span);
-                log::info!("this server's own snowflakes have worker id {worker_id} of {:?}", self.name);
-                let held = HeldLease::new(lease, span, asked, now_ms, PATIENCE);
-                Ok(Some((generator, held, lock)))
-            }
-            Err(error) if lease.is_held_here(&error, &LAYOUT, &rules, filtered_ms()) => {
-                log::warn!("{error}; this server leaves its lease to end, and claims another one");
-                self.set(None, None, Some(error));
-                Ok(None)
-            }
-            Err(error) => {
-                self.release(&lease, lease.from_ms).await;
-                Err(error)
+    async fn answered(self: &Arc<Self>, need: Need) -> Result<()> {
+        let wish = self.wish(need);
+        loop {
+            let mut news = pin!(self.news.notified());
+            news.as_mut().enable();
+            let answer = self.machine.lock().run.answer(wish.ticket);
+            match answer {
+                Answer::Pending(_) => news.await,
+                Answer::Failed(error) => return Err(error),
+                Answer::Look | Answer::NoRoom => return Ok(()),
             }
         }
     }
 
-    /// Whether a lease can be used. `fixed`: the lock of its id, if it was taken before.
-    async fn check(
-        &self,
-        lease: &Lease,
-        rules: &Rules,
-        fixed: Option<WorkerLock>,
-    ) -> Result<(u32, Span, WorkerLock)> {
-        let now_ms = filtered_ms();
-        peers_agree(now_ms, &lease.peer_times_ms, PEERS_THRESHOLD_MS)?;
-        let span = lease.span(&LAYOUT, rules, now_ms)?;
-        let worker_id = LAYOUT.claimed_id(lease.worker_id)?;
-        let lock = match fixed {
-            Some(lock) => lock,
-            None => self.lock(worker_id).await?,
-        };
-        Ok((worker_id, span, lock))
+    fn wish(self: &Arc<Self>, need: Need) -> Wish<'_> {
+        Wish { of: self, ticket: self.drive(|run, clocks| run.want(need, clocks)) }
     }
 
-    /// Takes the lock that all of leafid takes on this host: the store knows nothing of another store's leases, nor of
-    /// worker ids that were given by hand. Errors: `worker_in_use`, `state_io`.
+    /// Tells the machine, and does what it has to say without its lock.
+    fn drive<R>(self: &Arc<Self>, event: impl FnOnce(&mut WorkerRun, Clocks) -> R) -> R {
+        // The clock says by itself that it leapt.
+        filtered_ms();
+        let clocks = Clocks { wall_ms: unix_ms(), boot: running() };
+        let (mut calls, mut lines, mut has_news) = (Vec::new(), Vec::new(), false);
+        let (result, looks_at) = {
+            let mut state = self.machine.lock();
+            let LeasedRun { run, looks_at, .. } = &mut *state;
+            let result = event(run, clocks);
+            loop {
+                if let Some(notice) = run.next_notice(clocks) {
+                    match notice {
+                        RunNotice::Log(level, line) => lines.push((level, line)),
+                        RunNotice::Wake | RunNotice::Closed(_) => has_news = true,
+                        // The store goes on. What came too late is undone.
+                        RunNotice::Abandon(_) => {}
+                    }
+                } else if let Some((id, _, call)) = run.next_call(clocks) {
+                    calls.push((id, call));
+                } else {
+                    break;
+                }
+            }
+            let mut generator = self.generator.lock();
+            if generator.as_ref().map(Arc::as_ptr) != run.generator().map(Arc::as_ptr) {
+                *generator = run.generator().cloned();
+            }
+            let next = run.next_time().filter(|at| looks_at.is_none_or(|before| *at < before));
+            *looks_at = next.or(*looks_at);
+            (result, next)
+        };
+        for (id, call) in calls {
+            self.runtime.spawn(Arc::clone(self).carry_out(id, call));
+        }
+        for (level, line) in lines {
+            match level {
+                Level::Info => log::info!("this server's own snowflakes: {line}"),
+                Level::Warn => log::warn!("this server's own snowflakes: {line}"),
+            }
+        }
+        if has_news {
+            self.news.notify_waiters();
+        }
+        if let Some(at) = looks_at {
+            self.runtime.spawn(Arc::clone(self).look(at));
+        }
+        result
+    }
+
+    async fn look(self: Arc<Self>, at: Duration) {
+        sleep(at.saturating_sub(running())).await;
+        self.machine.lock().looks_at.take_if(|set| *set == at);
+        self.drive(|_, _| ());
+    }
+
+    async fn carry_out(self: Arc<Self>, id: CallId, call: RunCall) {
+        let end = match call {
+            RunCall::Claim(call) => {
+                let claimed = self.claim(&call).await;
+                call.end(claimed.map(Some).map_err(SourceFailure::Coded))
+            }
+            RunCall::Renew(call) => {
+                let renewed = self.renew(&call).await;
+                call.end(renewed.map(Some).map_err(SourceFailure::Coded))
+            }
+            RunCall::Release(call) => {
+                let Lease { worker_id, token, .. } = call.lease();
+                let token = token.as_deref().unwrap_or_default();
+                let released = self.leases.release(&self.name, *worker_id, token, call.until_ms()).await;
+                call.end(released.map_err(SourceFailure::Coded))
+            }
+            RunCall::LockHost(call) => match self.lock(call.worker_id()).await {
+                Ok(lock) => {
+                    *self.lock.lock() = Some(lock);
+                    call.taken()
+                }
+                Err(error) => {
+                    log::warn!("{error}");
+                    call.failed(error)
+                }
+            },
+            RunCall::UnlockHost(call) => {
+                drop(self.lock.lock().take());
+                call.end()
+            }
+            RunCall::Names(call) => call.end(Vec::new()),
+            _ => return log::error!("a call of a worker id with records; report this"),
+        };
+        self.drive(|run, clocks| run.done(id, end, clocks));
+    }
+
+    async fn claim(&self, call: &ClaimCall) -> Result<Claimed> {
+        let is_free = self.lock.lock().is_none();
+        if let Some(only) = self.only.filter(|_| is_free) {
+            // A lease that cannot be used would keep the id from this server, too.
+            drop(self.lock(LAYOUT.claimed_id(only)?).await?);
+        }
+        let request = call.request(random()?);
+        let claim = Claim {
+            name: request.name,
+            instance: request.instance,
+            now_ms: request.now_ms,
+            until_ms: Some(request.until_ms),
+            only: self.only,
+        };
+        let (lease, _) = self.leases.claim(claim).await?;
+        Ok(Claimed::Lease(lease, Duration::ZERO))
+    }
+
+    async fn renew(&self, call: &RenewCall) -> Result<Renewal> {
+        if let Some(lock) = &*self.lock.lock() {
+            lock.drain_queries();
+        }
+        let request = call.request();
+        let token = request.lease.token.as_deref().unwrap_or_default();
+        self.leases.renew(&self.name, request.lease.worker_id, token, request.wish_ms).await
+    }
+
+    /// The lock that all of leafid takes on this host: the store knows nothing of another store's leases, nor of worker
+    /// ids that were given by hand. Errors: `worker_in_use`, `state_io`.
     async fn lock(&self, worker_id: u32) -> Result<WorkerLock> {
         let name = self.name.clone();
         blocking(move || WorkerLock::take(&name, worker_id)).await
     }
+}
 
-    /// Renews a lease until it is lost, or this server stops. The lock is dropped after the generator is sealed.
-    async fn hold(
-        &self,
-        generator: &Arc<Snowflake>,
-        mut held: HeldLease,
-        lock: WorkerLock,
-        stop: &mut watch::Receiver<bool>,
-    ) {
-        let mut waited_for = false;
-        while !*stop.borrow() {
-            if let Some(request) = held.begin_call(running(), filtered_ms(), waited_for) {
-                lock.drain_queries();
-                let asked = running();
-                let answer = self.renew(&request.lease, request.wish_ms).await;
-                match held.call_ended(answer, &LAYOUT, asked, running(), filtered_ms()) {
-                    RenewalEnd::Kept => {
-                        generator.grant(Span { from: generator.until(), until: held.bound(running()) });
-                        self.set(Some(generator), Some(held.lease().worker_id), None);
-                    }
-                    RenewalEnd::Failed(error) => {
-                        log::warn!("the worker id was not renewed: {error}");
-                        self.current.lock().error = Some(error);
-                    }
-                    RenewalEnd::Lost(error) => {
-                        log::error!("the worker id is lost, another is claimed: {error}");
-                        generator.seal();
-                        self.set(None, None, Some(error));
-                        return;
-                    }
-                }
-            }
-            waited_for = false;
-            tokio::select! {
-                () = sleep(held.due_in(running())) => {}
-                () = self.needed.notified() => {
-                    waited_for = true;
-                    sleep(if held.has_failed(running()) { SHORTEST_BACK_OFF } else { Duration::ZERO }).await;
-                }
-                _ = stop.changed() => {}
-            }
+/// Until the generator is called again.
+async fn paused(pause: Pause) -> Result<()> {
+    match pause {
+        Pause::Failed(error) => return Err(error),
+        Pause::Until(ms) => {
+            let left = Duration::from_millis(u64::try_from(ms - filtered_ms()).unwrap_or(0));
+            sleep(left.min(SLICE)).await;
         }
-        self.set(None, None, Some(Error::new(Code::Closed, "this server stops")));
-        if let Some(first_unused) = generator.seal() {
-            self.release(held.lease(), LAYOUT.tick_start_ms(first_unused)).await;
-        }
+        Pause::Again | Pause::Want | Pause::Sleep(_) => {}
     }
-
-    async fn renew(&self, lease: &Lease, wish_ms: i64) -> RenewalAnswer {
-        let token = lease.token.as_deref().unwrap_or_default();
-        match self.leases.renew(&self.name, lease.worker_id, token, wish_ms).await {
-            Ok(renewal) => RenewalAnswer::Renewed(renewal),
-            Err(error) if error.code() == Code::WorkerLost => RenewalAnswer::NotHeld,
-            Err(error) => RenewalAnswer::Failed(error),
-        }
-    }
-
-    /// Without it the lease ends by itself.
-    async fn release(&self, lease: &Lease, until_ms: i64) {
-        let token = lease.token.as_deref().unwrap_or_default();
-        if let Err(error) = self.leases.release(&self.name, lease.worker_id, token, until_ms).await {
-            log::warn!("worker id {} was not given back, it will be free later: {error}", lease.worker_id);
-        }
-    }
-
-    fn set(&self, generator: Option<&Arc<Snowflake>>, worker_id: Option<i64>, error: Option<Error>) {
-        *self.current.lock() = Current { generator: generator.cloned(), worker_id, error };
-        self.granted.notify_waiters();
-    }
+    Ok(())
 }
