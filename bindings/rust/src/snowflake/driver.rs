@@ -300,7 +300,8 @@ impl Driver {
                 gives_up = interrupted();
                 return gives_up;
             }
-            true
+            // Its thread ends now, with all that it holds, unless it is in a call that may hang.
+            self.under_way.load(Acquire) > 0 || self.is_undoing()
         };
         let awaited = Arc::new(Awaited::new(self));
         let theirs = Arc::clone(&awaited);
