@@ -36,6 +36,8 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[cfg(feature = "wire")]
+mod aside;
 mod atomic;
 #[cfg(any(feature = "options", feature = "wire"))]
 mod block_tags;

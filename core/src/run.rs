@@ -1,6 +1,5 @@
 //! The life of one worker id's user, from the claim to the release: the machine [`WorkerRun`] and its parts.
 
-mod aside;
 pub mod cache_drop;
 pub mod cache_file;
 pub mod cache_read;

@@ -19,6 +19,7 @@ use super::http_call::{HttpCall, HttpEnd, HttpOutcome, no_response};
 use super::http_servers::HttpServers;
 use super::no_response::NoResponse;
 use super::subject::{HttpAnswer, Subject};
+use crate::aside::OfCall;
 use crate::snowflake::lease_claims::{leaves_unanswered, of_a_claim};
 use crate::wire::Verdict;
 use crate::wire::leaf::LeafMode;
@@ -203,7 +204,7 @@ impl Exchange {
                         servers: Arc::clone(&self.servers),
                         subject: self.subject.clone(),
                         number: self.calls,
-                        call: None,
+                        of: OfCall::default(),
                         random: None,
                     }));
                 }

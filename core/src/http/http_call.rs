@@ -12,6 +12,7 @@ use super::frame::{BodyEnd, ResponseHead};
 use super::http_servers::{HttpServer, HttpServers};
 use super::no_response::NoResponse;
 use super::subject::{HttpAnswer, Subject};
+use crate::aside::OfCall;
 use crate::snowflake::lease_claims::leaves_unanswered;
 use crate::wire::{Request, Response, Verdict, lease_server, quoted};
 use crate::{Code, Error, Lease, LeaseClaim, RenewalAnswer, ServerFailure};
@@ -35,8 +36,7 @@ pub struct HttpCall {
     pub(super) subject: Subject,
     /// Its number in its exchange.
     pub(super) number: u64,
-    /// Its number in its machine, if that knows its calls by their ends.
-    pub(crate) call: Option<u64>,
+    pub(crate) of: OfCall,
     pub(super) random: Option<u128>,
 }
 
@@ -44,7 +44,7 @@ pub struct HttpCall {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HttpEnd {
     pub(super) number: u64,
-    pub(crate) call: Option<u64>,
+    pub(crate) of: OfCall,
     pub(super) subject: Subject,
     pub(super) random: Option<u128>,
     /// Whether the server itself has responded, correctly or not.
@@ -138,8 +138,8 @@ impl HttpCall {
     }
 
     fn ended(self, has_reached: bool, how: HttpOutcome) -> HttpEnd {
-        let HttpCall { number, call, subject, random, .. } = self;
-        HttpEnd { number, call, subject, random, has_reached, how }
+        let HttpCall { number, of, subject, random, .. } = self;
+        HttpEnd { number, of, subject, random, has_reached, how }
     }
 }
 

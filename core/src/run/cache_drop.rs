@@ -15,6 +15,7 @@
 //! | asked, writes | `end` | an end: `internal` |
 //! | any | `failed` | an end: that error. The lease may still be used |
 
+use crate::aside::OfCall;
 use crate::call::{FileAdvice, SharedFailure};
 use crate::format::cached_lease::LeaseFile;
 use crate::format::file_steps::{FileFacts, FileStep, SlotWrites};
@@ -31,6 +32,7 @@ pub struct CacheDrop {
     /// The file that this run wrote.
     ours: Option<(u64, u64)>,
     state: DropState,
+    pub(crate) of: OfCall,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +47,7 @@ enum DropState {
 pub struct CacheDropped {
     pub(crate) worker_id: u32,
     result: Result<()>,
+    pub(crate) of: OfCall,
 }
 
 impl CacheDropped {
@@ -56,7 +59,7 @@ impl CacheDropped {
 
 impl CacheDrop {
     pub(crate) fn new(empty: &LeaseFile, ours: Option<(u64, u64)>) -> CacheDrop {
-        CacheDrop { empty: empty.clone(), ours, state: DropState::Asked }
+        CacheDrop { empty: empty.clone(), ours, state: DropState::Asked, of: OfCall::default() }
     }
 
     /// The worker id.
@@ -130,7 +133,7 @@ impl CacheDrop {
     }
 
     fn ends(self, result: Result<()>) -> CacheDropped {
-        CacheDropped { worker_id: self.empty.worker_id, result }
+        CacheDropped { worker_id: self.empty.worker_id, result, of: self.of }
     }
 
     /// The steps could not be carried out.

@@ -7,11 +7,13 @@
 //! | refused by the table of [`crate::format::cached_lease`] | no |
 //! | any other | yes, and its time counts from before it was requested |
 
+use crate::aside::OfCall;
 use crate::call::{FileAdvice, SharedFailure};
 use crate::format::cached_lease::{LeaseFile, LeaseSeeker, latest_first};
 use crate::format::file_steps::FileFacts;
 use crate::format::shared;
 use crate::{Error, Lease, Result};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -44,27 +46,31 @@ impl CacheSeeker {
 /// The cached lease of one worker id to read. The lock of its record is held until the end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CacheRead {
-    seeker: CacheSeeker,
+    seeker: Box<CacheSeeker>,
     worker_id: u32,
     /// The run that wrote the record last.
     owner: u128,
+    pub(crate) of: OfCall,
 }
 
 /// How it ended. Only a [`CacheRead`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CacheFound(Result<Option<(Lease, Duration)>>);
+pub struct CacheFound {
+    result: Result<Option<(Lease, Duration)>>,
+    pub(crate) of: OfCall,
+}
 
 impl CacheFound {
     /// The lease, and the boot time before it was requested; `None` if none can be used.
     pub fn into_result(self) -> Result<Option<(Lease, Duration)>> {
-        self.0
+        self.result
     }
 }
 
 impl CacheRead {
     /// The lease of a worker id whose record is locked; `owner` wrote the record last.
     pub fn new(seeker: CacheSeeker, worker_id: u32, owner: u128) -> CacheRead {
-        CacheRead { seeker, worker_id, owner }
+        CacheRead { seeker: Box::new(seeker), worker_id, owner, of: OfCall::default() }
     }
 
     /// The worker id.
@@ -74,7 +80,7 @@ impl CacheRead {
 
     /// There is no such file.
     pub fn missing(self) -> CacheFound {
-        CacheFound(Ok(None))
+        self.ended(Ok(None))
     }
 
     /// The file is locked, and these are its bytes. Its facts and the time since the start of the machine are read
@@ -89,22 +95,27 @@ impl CacheRead {
         path: impl Display,
     ) -> CacheFound {
         let read = shared::read::<LeaseFile>(path, bytes);
-        CacheFound(read.map(|(found, ..)| {
+        let result = read.map(|(found, ..)| {
             let seeker = self.seeker.at(boot, facts.now_ms);
             let held = seeker.still_held(&found, self.worker_id).filter(|_| tells_copies)?;
             let bound = held.is_bound(facts.id, self.owner, facts.changed_ms);
             if bound { held.lease(self.worker_id) } else { None }
-        }))
+        });
+        self.ended(result)
     }
 
     /// The file could not be opened or read.
     pub fn failed(self, path: impl Display, failure: &SharedFailure) -> CacheFound {
-        CacheFound(Err(failure.error(path, FileAdvice::StateDir)))
+        self.ended(Err(failure.error(path, FileAdvice::StateDir)))
     }
 
     /// Another error came in between.
     pub fn refused(self, error: Error) -> CacheFound {
-        CacheFound(Err(error))
+        self.ended(Err(error))
+    }
+
+    fn ended(self, result: Result<Option<(Lease, Duration)>>) -> CacheFound {
+        CacheFound { result, of: self.of }
     }
 }
 
@@ -113,23 +124,27 @@ impl CacheRead {
 pub struct CacheList {
     seeker: CacheSeeker,
     found: Vec<(u32, LeaseFile)>,
+    pub(crate) of: OfCall,
 }
 
 /// How a listing ended. Only a [`CacheList`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CachesListed(Vec<u32>);
+pub struct CachesListed {
+    worker_ids: Vec<u32>,
+    pub(crate) of: OfCall,
+}
 
 impl CachesListed {
     /// The worker ids; the lease that ends last is the first.
     pub fn into_worker_ids(self) -> Vec<u32> {
-        self.0
+        self.worker_ids
     }
 }
 
 impl CacheList {
     /// A listing of these.
     pub fn new(seeker: CacheSeeker) -> CacheList {
-        CacheList { seeker, found: Vec::new() }
+        CacheList { seeker, found: Vec::new(), of: OfCall::default() }
     }
 
     /// Whether the file of this name is to be read.
@@ -151,7 +166,7 @@ impl CacheList {
     pub fn end(self, boot: Duration, now_ms: i64) -> CachesListed {
         let seeker = self.seeker.at(boot, now_ms);
         let ends = self.found.iter().filter_map(|(id, file)| Some((seeker.hint(file, *id)?, *id)));
-        CachesListed(latest_first(ends))
+        CachesListed { worker_ids: latest_first(ends), of: self.of }
     }
 }
 

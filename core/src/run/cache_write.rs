@@ -15,6 +15,7 @@
 //! | asked, to be opened, writes | `end` | an end: `internal` |
 //! | any | `failed` | an end: that error. From `writes` on, the file may hold the old or the new lease |
 
+use crate::aside::OfCall;
 use crate::call::{FileAdvice, SharedFailure};
 use crate::format::cached_lease::{CachedLease, LeaseBinding, LeaseFile};
 use crate::format::file_steps::{FileFacts, FileStep, SlotWrites};
@@ -41,6 +42,7 @@ pub struct CacheWrite {
     state: CacheState,
     /// The file, once its write may have begun.
     file: Option<(u64, u64)>,
+    pub(crate) of: OfCall,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -68,6 +70,7 @@ pub struct CacheWritten {
     pub(crate) result: Result<CacheOutcome>,
     pub(crate) file: Option<(u64, u64)>,
     pub(crate) path: String,
+    pub(crate) of: OfCall,
 }
 
 impl CacheWrite {
@@ -79,7 +82,8 @@ impl CacheWrite {
         ours: Option<(u64, u64)>,
     ) -> CacheWrite {
         let (content, lease, boot) = (empty.clone(), lease.clone(), boot.into());
-        CacheWrite { content, lease, ends, boot, owner, ours, state: CacheState::Asked, file: None }
+        let (state, of) = (CacheState::Asked, OfCall::default());
+        CacheWrite { content, lease, ends, boot, owner, ours, state, file: None, of }
     }
 
     /// The worker id.
@@ -155,7 +159,7 @@ impl CacheWrite {
             CacheState::Ended(result) => result.clone(),
             CacheState::Asked | CacheState::ToBeOpened | CacheState::Writes(_) => Err(self.left_out()),
         };
-        CacheWritten { worker_id: self.worker_id(), result, file: self.file, path: format!("{path}") }
+        self.ends(result, path)
     }
 
     /// The steps could not be carried out.
@@ -166,12 +170,12 @@ impl CacheWrite {
 
     /// Another error came in between.
     pub fn refused(self, path: impl Display, error: Error) -> CacheWritten {
-        CacheWritten {
-            worker_id: self.worker_id(),
-            result: Err(error),
-            file: self.file,
-            path: format!("{path}"),
-        }
+        self.ends(Err(error), path)
+    }
+
+    fn ends(self, result: Result<CacheOutcome>, path: impl Display) -> CacheWritten {
+        let (worker_id, file, of) = (self.worker_id(), self.file, self.of);
+        CacheWritten { worker_id, result, file, path: format!("{path}"), of }
     }
 
     fn left_out(&self) -> Error {

@@ -1,6 +1,7 @@
 //! How a call of a run ended. Only the calls themselves make an end.
 
-use crate::call::IoFailure;
+use crate::aside::OfCall;
+use crate::call::{CallId, IoFailure};
 use crate::http::HttpEnd;
 use crate::run::cache_drop::CacheDropped;
 use crate::run::cache_read::{CacheFound, CachesListed};
@@ -12,12 +13,17 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 use core::result;
 use core::time::Duration;
 
 /// How a call ended. It is made by the call that was asked for, so that nothing is reported as durable that was not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct RunCallEnd(pub(crate) End);
+pub struct RunCallEnd {
+    /// The call that it ends.
+    pub(crate) of: OfCall,
+    pub(crate) end: End,
+}
 
 /// The ends of all calls.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -61,7 +67,12 @@ impl RunCallEnd {
     /// The user code of a claim returned a promise, and the thread that made the call cannot wait for it. The call goes on,
     /// and its end is reported too, when it comes.
     pub fn needs_loop() -> RunCallEnd {
-        RunCallEnd(End::NeedsLoop)
+        RunCallEnd { of: OfCall::default(), end: End::NeedsLoop }
+    }
+
+    /// Whether it is said of this call.
+    pub(crate) fn is_of(&self, call: CallId) -> bool {
+        self.of.0 == NonZeroU64::new(call.0) || self.end == End::NeedsLoop
     }
 }
 
@@ -70,7 +81,7 @@ macro_rules! ends {
     ($($from:ident: $end:ty => $to:expr;)*) => {
         $(impl From<$end> for RunCallEnd {
             fn from($from: $end) -> RunCallEnd {
-                RunCallEnd($to)
+                RunCallEnd { of: $from.of, end: $to }
             }
         })*
     };

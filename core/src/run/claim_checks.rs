@@ -1,7 +1,8 @@
 //! What a claim checks: the clocks of peers, which worker ids it may take, and whether a leased one is held on this host.
 
-use crate::run::call_end::SourceFailure;
+use crate::run::call_end::{Holder, SourceFailure};
 use crate::run::moment::Moment;
+use crate::run::record_open::record_file_name;
 use crate::run::settings::Workers;
 use crate::spelling::name::PEER_TIMES;
 use crate::{ClaimCandidates, Code, Error, Lease, PEERS_THRESHOLD_MS, Result, peers_agree};
@@ -60,4 +61,17 @@ pub(super) fn agree(
     m.notices
         .warn(format!("the clocks of the peers are not known: {text}; the start continues without them"));
     Ok(())
+}
+
+/// A worker id of a range that another user holds.
+pub(super) fn tell_of_stranger(worker_id: u32, holder: Holder, m: &mut Moment<'_>) {
+    if let Some(uid) = holder.stranger.filter(|_| m.settings.persist) {
+        m.notices.warn(format!(
+            "worker id {worker_id} of {:?} is locked on this host by user id {uid}, which cannot open {}/{}; the next worker \
+             id of the range is tried",
+            m.settings.name,
+            m.place.directory,
+            record_file_name(worker_id)
+        ));
+    }
 }

@@ -1,6 +1,7 @@
 //! The calls of host locks, and those of records that carry nothing.
 
 use crate::Error;
+use crate::aside::OfCall;
 use crate::run::call_end::{End, Holder, RunCallEnd};
 use crate::run::record_open::recorded_ids;
 use alloc::string::String;
@@ -11,6 +12,7 @@ use alloc::vec::Vec;
 pub struct HostLockCall {
     pub(crate) name: String,
     pub(crate) worker_id: u32,
+    pub(crate) of: OfCall,
 }
 
 impl HostLockCall {
@@ -26,17 +28,17 @@ impl HostLockCall {
 
     /// The lock was taken. It stays until [`HostUnlockCall`].
     pub fn taken(self) -> RunCallEnd {
-        RunCallEnd(End::HostLocked(Ok(true)))
+        RunCallEnd { of: self.of, end: End::HostLocked(Ok(true)) }
     }
 
     /// Another process or generator holds it.
     pub fn held(self) -> RunCallEnd {
-        RunCallEnd(End::HostLocked(Ok(false)))
+        RunCallEnd { of: self.of, end: End::HostLocked(Ok(false)) }
     }
 
     /// It could not be taken, because of this error. Nothing is locked.
     pub fn failed(self, error: Error) -> RunCallEnd {
-        RunCallEnd(End::HostLocked(Err(error)))
+        RunCallEnd { of: self.of, end: End::HostLocked(Err(error)) }
     }
 }
 
@@ -44,6 +46,7 @@ impl HostLockCall {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HostUnlockCall {
     pub(crate) worker_id: u32,
+    pub(crate) of: OfCall,
 }
 
 impl HostUnlockCall {
@@ -54,7 +57,7 @@ impl HostUnlockCall {
 
     /// It is given back. This cannot fail: what cannot be unlocked ends with the process.
     pub fn end(self) -> RunCallEnd {
-        RunCallEnd(End::HostUnlocked)
+        RunCallEnd { of: self.of, end: End::HostUnlocked }
     }
 }
 
@@ -64,6 +67,7 @@ pub struct HolderCall {
     pub(crate) name: String,
     pub(crate) worker_id: u32,
     pub(crate) wants_name: bool,
+    pub(crate) of: OfCall,
 }
 
 impl HolderCall {
@@ -84,7 +88,7 @@ impl HolderCall {
 
     /// What is known.
     pub fn end(self, holder: Holder) -> RunCallEnd {
-        RunCallEnd(End::Holder(holder))
+        RunCallEnd { of: self.of, end: End::Holder(holder) }
     }
 }
 
@@ -92,6 +96,7 @@ impl HolderCall {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NamesCall {
     pub(crate) worker_id: u32,
+    pub(crate) of: OfCall,
 }
 
 impl NamesCall {
@@ -102,18 +107,20 @@ impl NamesCall {
 
     /// The id spaces under which it is held.
     pub fn end(self, names: Vec<String>) -> RunCallEnd {
-        RunCallEnd(End::Names(self.worker_id, names))
+        RunCallEnd { of: self.of, end: End::Names(self.worker_id, names) }
     }
 }
 
 /// List the names of the files in the directory of the records.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct RecordsCall(pub(crate) ());
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RecordsCall {
+    pub(crate) of: OfCall,
+}
 
 impl RecordsCall {
     /// The names; none if there is no such directory, or if it cannot be read.
     pub fn end<'n>(self, names: impl Iterator<Item = &'n str>) -> RunCallEnd {
-        RunCallEnd(End::Recorded(recorded_ids(names)))
+        RunCallEnd { of: self.of, end: End::Recorded(recorded_ids(names)) }
     }
 }
 
@@ -121,6 +128,7 @@ impl RecordsCall {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RecordCloseCall {
     pub(crate) worker_id: u32,
+    pub(crate) of: OfCall,
 }
 
 impl RecordCloseCall {
@@ -131,6 +139,6 @@ impl RecordCloseCall {
 
     /// It is closed. This cannot fail: what cannot be closed ends with the process.
     pub fn end(self) -> RunCallEnd {
-        RunCallEnd(End::RecordClosed)
+        RunCallEnd { of: self.of, end: End::RecordClosed }
     }
 }

@@ -7,7 +7,7 @@
 //! | on | nobody waits for the disk any more | off |
 //! | on | its time is over | off: an error for those who wait |
 
-use crate::run::aside::Aside;
+use crate::aside::Aside;
 use crate::run::moment::Moment;
 use crate::spelling::name::TIMEOUT_MS;
 use crate::{Code, Error};

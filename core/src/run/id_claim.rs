@@ -15,7 +15,7 @@
 //! | `Undoing` | nothing is locked any more, and no call is under way | `Refused` |
 //! | `Won`, `Refused` | the round takes what came | |
 
-use crate::run::aside::Aside;
+use crate::aside::{Aside, OfCall};
 use crate::run::cache_read::{CacheFound, CacheRead};
 use crate::run::call_end::{End, Holder};
 use crate::run::disk_calls::{HolderCall, HostLockCall};
@@ -165,7 +165,7 @@ impl IdClaim {
 
     /// The next call on a lane, which is free.
     pub(crate) fn next_call(&mut self, lane: Lane, m: &Moment<'_>) -> Option<RunCall> {
-        let (name, worker_id) = (m.settings.name.clone(), self.worker_id);
+        let (name, worker_id, of) = (m.settings.name.clone(), self.worker_id, OfCall::default());
         if let IdStage::Reading(file) = &self.stage {
             let read = || CacheRead::new(m.cache_seeker(), worker_id, file.record().owner);
             return (lane == Lane::Cache).then(|| RunCall::ReadLeaseCache(read()));
@@ -174,8 +174,8 @@ impl IdClaim {
             return None;
         }
         match &self.stage {
-            IdStage::Locking => Some(RunCall::LockHost(HostLockCall { name, worker_id })),
-            IdStage::Naming(_) => Some(RunCall::Holder(HolderCall { name, worker_id, wants_name: true })),
+            IdStage::Locking => Some(RunCall::LockHost(HostLockCall { name, worker_id, of })),
+            IdStage::Naming(_) => Some(RunCall::Holder(HolderCall { name, worker_id, wants_name: true, of })),
             IdStage::Recorded(_) => {
                 Some(RunCall::PeekRecord(RecordPeek::new(worker_id, m.settings.layout, m.place.advice)))
             }

@@ -9,9 +9,9 @@
 //! | abandoned | it ends | ended: what it brought is undone |
 //! | ended | it ends once more | the same |
 
+use crate::aside::Aside;
 use crate::call::CallId;
 use crate::http::HttpCall;
-use crate::run::aside::Aside;
 use crate::run::cache_drop::CacheDrop;
 use crate::run::cache_read::{CacheList, CacheRead};
 use crate::run::cache_write::CacheWrite;
@@ -23,6 +23,7 @@ use crate::run::record_write::RecordWrite;
 use crate::run::source_calls::{ClaimCall, PeersCall, ReleaseCall, RenewCall};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 use core::time::Duration;
 
 /// Where a call runs. On one lane calls follow each other, but for `Beside`; different lanes do not wait for each other.
@@ -77,6 +78,34 @@ pub enum RunCall {
     DropLeaseCache(Box<CacheDrop>),
     /// On `Source` for a claim and a renewal, on `Beside` for a release: a request to one lease server.
     Http(Box<HttpCall>),
+}
+
+impl RunCall {
+    /// As the call of this number, which its end carries: no host can report it as the end of another one.
+    pub(crate) fn numbered(mut self, id: CallId) -> RunCall {
+        let of = match &mut self {
+            RunCall::PeerTimes(call) => &mut call.of,
+            RunCall::Claim(call) => &mut call.of,
+            RunCall::Renew(call) => &mut call.of,
+            RunCall::Release(call) => &mut call.of,
+            RunCall::LockHost(call) => &mut call.of,
+            RunCall::UnlockHost(call) => &mut call.of,
+            RunCall::Holder(call) => &mut call.of,
+            RunCall::Names(call) => &mut call.of,
+            RunCall::ListRecords(call) => &mut call.of,
+            RunCall::PeekRecord(call) => &mut call.of,
+            RunCall::OpenRecord(call) => &mut call.of,
+            RunCall::WriteRecord(call) => &mut call.of,
+            RunCall::CloseRecord(call) => &mut call.of,
+            RunCall::ListLeaseCaches(call) => &mut call.of,
+            RunCall::ReadLeaseCache(call) => &mut call.of,
+            RunCall::WriteLeaseCache(call) => &mut call.of,
+            RunCall::DropLeaseCache(call) => &mut call.of,
+            RunCall::Http(call) => &mut call.of,
+        };
+        *of = Aside(NonZeroU64::new(id.0));
+        self
+    }
 }
 
 /// What was asked for by a call that is under way.

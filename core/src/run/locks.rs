@@ -7,6 +7,7 @@
 //! | record | the record was closed | host lock, or free |
 //! | host lock | the host lock was given back | free |
 
+use crate::aside::OfCall;
 use crate::run::disk_calls::{HostUnlockCall, RecordCloseCall};
 use crate::run::lanes::RunCall;
 
@@ -39,7 +40,8 @@ impl Locks {
 
     /// The next call that unlocks.
     pub(crate) fn unlock(&self) -> Option<RunCall> {
-        let record = self.record.map(|worker_id| RunCall::CloseRecord(RecordCloseCall { worker_id }));
-        record.or_else(|| self.host.map(|worker_id| RunCall::UnlockHost(HostUnlockCall { worker_id })))
+        let of = OfCall::default();
+        let record = self.record.map(|worker_id| RunCall::CloseRecord(RecordCloseCall { worker_id, of }));
+        record.or_else(|| self.host.map(|worker_id| RunCall::UnlockHost(HostUnlockCall { worker_id, of })))
     }
 }

@@ -20,7 +20,7 @@
 //!
 //! If several things are due, the order is: the end of a closed generator, the claim, the span, the lease, the loss.
 
-use crate::run::aside::Aside;
+use crate::aside::Aside;
 use crate::run::farewell::Farewell;
 use crate::run::flake::Flake;
 use crate::run::id_claim::Won;

@@ -7,6 +7,7 @@
 //! | `Source` | the claim, the renewal |
 //! | `Cache` | the drop of a cached lease, the claim, the cache of a lease |
 
+use crate::aside::OfCall;
 use crate::call::CallId;
 use crate::http::{HttpEnd, HttpResult, LateEnd};
 use crate::options::deployment;
@@ -46,7 +47,7 @@ impl RunOrder {
             match self.choose(m) {
                 Choice::Call((lane, asked, call, within)) => {
                     let id = self.lanes.begin((lane, asked), m.boot, within);
-                    return Some((id, lane, call));
+                    return Some((id, lane, call.numbered(id)));
                 }
                 Choice::Again => {}
                 Choice::None => return None,
@@ -59,7 +60,7 @@ impl RunOrder {
         let (at, worker_id, call) = servers.next_release(m)?;
         let id = self.lanes.begin((Lane::Beside, Asked::Release(worker_id)), m.boot, None);
         servers.release_sent(at, id);
-        Some((id, Lane::Beside, RunCall::Http(call)))
+        Some((id, Lane::Beside, RunCall::Http(call).numbered(id)))
     }
 
     fn choose(&mut self, m: &mut Moment<'_>) -> Choice {
@@ -76,11 +77,11 @@ impl RunOrder {
     fn free_call(&mut self, m: &mut Moment<'_>) -> Option<Chosen> {
         if let Some((lease, until_ms)) = self.releases.pop_front() {
             let asked = Asked::Release(lease.worker_id);
-            let call = RunCall::Release(ReleaseCall { lease, until_ms });
+            let call = RunCall::Release(ReleaseCall { lease, until_ms, of: OfCall::default() });
             return Some((Lane::Beside, asked, call, None));
         }
         if let Some(seat) = self.seat.as_ref().filter(|_| take(&mut self.asks_names)) {
-            let call = RunCall::Names(NamesCall { worker_id: seat.worker_id });
+            let call = RunCall::Names(NamesCall { worker_id: seat.worker_id, of: OfCall::default() });
             return Some((Lane::Beside, Asked::Names, call, None));
         }
         if self.lanes.is_free(Lane::Disk)
@@ -107,7 +108,7 @@ impl RunOrder {
         }
         let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
         let request = seat.next_renewal(self.callers.waits_for_span(), m)?;
-        let call = RunCall::Renew(RenewCall(request));
+        let call = RunCall::Renew(RenewCall { request, of: OfCall::default() });
         // Without a time of its own: another one with the same token would be refused, because this one may make a new
         // token. If it hangs, the lease is over at its end.
         Some((Lane::Source, Asked::Renew, call, None))
@@ -205,7 +206,6 @@ impl RunOrder {
                 }
             }
             (Asked::Renew, End::Renewed(answer)) => self.renewed(answer, &call, m),
-            (Asked::Renew, _) => self.renewed(RenewalAnswer::Failed(of_another_kind()), &call, m),
             // Nobody waits for it any more.
             (Asked::PeerTimes | Asked::Claim, end) if call.abandoned => {
                 end.late_lease().into_iter().for_each(|lease| self.release_late(lease, m));
@@ -330,8 +330,4 @@ impl RunOrder {
             self.undo_round(Error::new(Code::WouldBlock, message), m);
         }
     }
-}
-
-fn of_another_kind() -> Error {
-    Error::new(Code::Internal, "a call ended as one of another kind; report this")
 }

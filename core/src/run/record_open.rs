@@ -10,6 +10,7 @@
 //! | with spans that no rules write | `state_corrupt`, unless it is to be reset | it is read |
 //! | damaged in one slot | the other one; then [`RecordFound::into_file`] goes above what was lost | the other one |
 
+use crate::aside::OfCall;
 use crate::call::{FileAction, FileAdvice, IoFailure};
 use crate::format::state::{self, SlotPair, StoredRecord};
 use crate::format::two_slots::FILE_BYTES;
@@ -31,6 +32,7 @@ pub struct RecordOpen {
     advice: FileAdvice,
     /// Whether it may hold spans that no rules write.
     any_values: bool,
+    pub(crate) of: OfCall,
 }
 
 /// How an opening ended. Only a [`RecordOpen`] makes one.
@@ -38,6 +40,7 @@ pub struct RecordOpen {
 pub struct RecordOpened {
     result: Result<Option<RecordFound>>,
     is_locked: bool,
+    pub(crate) of: OfCall,
 }
 
 impl RecordOpened {
@@ -55,7 +58,8 @@ impl RecordOpened {
 impl RecordOpen {
     /// The record of this worker id in the id space `name`.
     pub fn new(name: &str, worker_id: u32, layout: Layout, advice: FileAdvice) -> RecordOpen {
-        RecordOpen { name: name.into(), worker_id, layout, advice, any_values: false }
+        let of = OfCall::default();
+        RecordOpen { name: name.into(), worker_id, layout, advice, any_values: false, of }
     }
 
     /// Also if it holds spans that no rules write: to be reset.
@@ -75,20 +79,21 @@ impl RecordOpen {
 
     /// Another process holds the lock.
     pub fn held(self) -> RecordOpened {
-        RecordOpened { result: Ok(None), is_locked: false }
+        self.ended(Ok(None), false)
     }
 
     /// The file is locked, and these are its bytes.
     pub fn read(self, bytes: &[u8], path: impl Display) -> RecordOpened {
         match state::read_file(&path, bytes) {
             Ok(slots) => self.read_slots(slots, path),
-            Err(error) => RecordOpened { result: Err(error), is_locked: true },
+            Err(error) => self.ended(Err(error), true),
         }
     }
 
     /// As [`RecordOpen::read`], for a store that keeps records as values.
     pub fn read_slots(self, slots: SlotPair, path: impl Display) -> RecordOpened {
-        RecordOpened { result: self.judged(slots, path).map(Some), is_locked: true }
+        let result = self.judged(slots, path).map(Some);
+        self.ended(result, true)
     }
 
     /// An operation failed, and the file is closed again.
@@ -99,10 +104,14 @@ impl RecordOpen {
 
     /// Another error came before, such as one of [`RecordOpen::initial`], and the file is closed again.
     pub fn refused(self, error: Error) -> RecordOpened {
-        RecordOpened { result: Err(error), is_locked: false }
+        self.ended(Err(error), false)
     }
 
-    fn judged(self, slots: SlotPair, path: impl Display) -> Result<RecordFound> {
+    fn ended(self, result: Result<Option<RecordFound>>, is_locked: bool) -> RecordOpened {
+        RecordOpened { result, is_locked, of: self.of }
+    }
+
+    fn judged(&self, slots: SlotPair, path: impl Display) -> Result<RecordFound> {
         let SlotPair { newest, spare, damaged } = slots;
         if newest.name != self.name || newest.record.worker_id != self.worker_id {
             let message = format!(
@@ -129,23 +138,27 @@ pub struct RecordPeek {
     worker_id: u32,
     layout: Layout,
     advice: FileAdvice,
+    pub(crate) of: OfCall,
 }
 
 /// How a reading without the lock ended. Only a [`RecordPeek`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct RecordPeeked(Result<Option<StoredRecord>>);
+pub struct RecordPeeked {
+    result: Result<Option<StoredRecord>>,
+    pub(crate) of: OfCall,
+}
 
 impl RecordPeeked {
     /// The record; `None` if there is no file.
     pub fn into_result(self) -> Result<Option<StoredRecord>> {
-        self.0
+        self.result
     }
 }
 
 impl RecordPeek {
     /// The record of this worker id.
     pub fn new(worker_id: u32, layout: Layout, advice: FileAdvice) -> RecordPeek {
-        RecordPeek { worker_id, layout, advice }
+        RecordPeek { worker_id, layout, advice, of: OfCall::default() }
     }
 
     /// The worker id.
@@ -155,26 +168,31 @@ impl RecordPeek {
 
     /// There is no such file.
     pub fn missing(self) -> RecordPeeked {
-        RecordPeeked(Ok(None))
+        self.ended(Ok(None))
     }
 
     /// These are its bytes.
     pub fn read(self, bytes: &[u8], path: impl Display) -> RecordPeeked {
         match state::read_file(&path, bytes) {
             Ok(slots) => self.read_slots(slots, path),
-            Err(error) => RecordPeeked(Err(error)),
+            Err(error) => self.ended(Err(error)),
         }
     }
 
     /// As [`RecordPeek::read`], for a store that keeps records as values.
     pub fn read_slots(self, slots: SlotPair, path: impl Display) -> RecordPeeked {
         let checked = check_layout(&slots.newest.record, &self.layout, path);
-        RecordPeeked(checked.map(|()| Some(slots.newest)))
+        self.ended(checked.map(|()| Some(slots.newest)))
     }
 
     /// An operation failed.
     pub fn failed(self, path: impl Display, failure: &IoFailure) -> RecordPeeked {
-        RecordPeeked(Err(failure.of_file(FileAction::Read, path, self.advice)))
+        let error = failure.of_file(FileAction::Read, path, self.advice);
+        self.ended(Err(error))
+    }
+
+    fn ended(self, result: Result<Option<StoredRecord>>) -> RecordPeeked {
+        RecordPeeked { result, of: self.of }
     }
 }
 

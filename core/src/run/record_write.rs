@@ -12,6 +12,7 @@
 //! | any | `end` with an error, `failed` | [`RecordWritten`] with the error: the record before stays |
 //! | asked for, checked | `end` with success | `internal`: the host left out a step |
 
+use crate::aside::OfCall;
 use crate::call::{FileAction, FileAdvice, IoFailure};
 use crate::format::state::{self, SlotPair, StoredRecord};
 use crate::format::two_slots::SLOT_BYTES;
@@ -37,6 +38,7 @@ pub struct RecordWrite {
     draws_owner: bool,
     checked: bool,
     handed_out: bool,
+    pub(crate) of: OfCall,
 }
 
 /// How a write ended. Only a [`RecordWrite`] makes one.
@@ -45,6 +47,7 @@ pub struct RecordWritten {
     pub(crate) stored: StoredRecord,
     pub(crate) slot: usize,
     pub(crate) result: Result<()>,
+    pub(crate) of: OfCall,
 }
 
 impl RecordWrite {
@@ -68,6 +71,7 @@ impl RecordWrite {
             draws_owner: false,
             checked: false,
             handed_out: false,
+            of: OfCall::default(),
         }
     }
 
@@ -131,7 +135,7 @@ impl RecordWrite {
     pub fn end(self, ended: Result<()>) -> RecordWritten {
         let whole = self.checked && self.handed_out;
         let result = ended.and_then(|()| if whole { Ok(()) } else { Err(self.left_out()) });
-        RecordWritten { stored: self.stored, slot: self.slot, result }
+        RecordWritten { stored: self.stored, slot: self.slot, result, of: self.of }
     }
 
     /// An operation failed. The record may be in the file all the same.

@@ -21,18 +21,18 @@
 //!
 //! The lease stays here from the source's answer until the machine takes it, whatever happens in between.
 
+use crate::aside::{Aside, OfCall};
 use crate::http::ClaimEnd;
-use crate::run::aside::Aside;
 use crate::run::cache_read::CacheList;
 use crate::run::call_end::{Claimed, End};
-use crate::run::claim_checks::{agree, candidates, is_held_here};
+use crate::run::claim_checks::{agree, candidates, is_held_here, tell_of_stranger};
 use crate::run::claim_waits::{ClaimWaits, wait_line};
 use crate::run::disk_calls::{HolderCall, RecordsCall};
 use crate::run::disk_time::DiskTime;
 use crate::run::id_claim::{IdClaim, IdEnd, Won};
 use crate::run::lanes::{Lane, Lanes, RunCall};
 use crate::run::moment::Moment;
-use crate::run::record_open::{RecordPeek, record_file_name};
+use crate::run::record_open::RecordPeek;
 use crate::run::record_write::RecordWritten;
 use crate::run::source_calls::{ClaimCall, PeersCall};
 use crate::spelling::name::PEER_TIMES;
@@ -315,19 +315,20 @@ impl Round {
 
     /// The next call on a lane, which is free.
     pub(crate) fn next_call(&mut self, lane: Lane, m: &Moment<'_>) -> Option<RunCall> {
-        let (name, layout, advice) = (m.settings.name.clone(), m.settings.layout, m.place.advice);
+        let (name, layout, of) = (m.settings.name.clone(), m.settings.layout, OfCall::default());
+        let advice = m.place.advice;
         match (&mut self.stage, lane) {
             (RoundStage::Peers(before_ms), Lane::Source) => {
                 *before_ms = m.now_ms;
-                Some(RunCall::PeerTimes(PeersCall(())))
+                Some(RunCall::PeerTimes(PeersCall::default()))
             }
             (RoundStage::Asking, Lane::Source) if !m.settings.workers.are_of_servers() => {
                 self.tries += 1;
                 let (previous, now_ms) = (self.previous, m.now_ms);
                 let until_ms = now_ms.saturating_add(SPAN_WISH_MS);
-                Some(RunCall::Claim(ClaimCall { name, previous, now_ms, until_ms }))
+                Some(RunCall::Claim(ClaimCall { name, previous, now_ms, until_ms, of }))
             }
-            (RoundStage::Listing, Lane::Disk) => Some(RunCall::ListRecords(RecordsCall(()))),
+            (RoundStage::Listing, Lane::Disk) => Some(RunCall::ListRecords(RecordsCall::default())),
             (RoundStage::Layouts(left), Lane::Disk) => {
                 let worker_id = *left.last()?;
                 Some(RunCall::PeekRecord(RecordPeek::new(worker_id, layout, advice)))
@@ -336,7 +337,7 @@ impl Round {
                 Some(RunCall::PeekRecord(RecordPeek::new(*worker_id, layout, advice)))
             }
             (RoundStage::Warning(worker_id), Lane::Disk) => {
-                Some(RunCall::Holder(HolderCall { name, worker_id: *worker_id, wants_name: false }))
+                Some(RunCall::Holder(HolderCall { name, worker_id: *worker_id, wants_name: false, of }))
             }
             (RoundStage::Claiming(claim), lane) => claim.next_call(lane, m),
             (RoundStage::Offline(..), Lane::Cache) => {
@@ -404,15 +405,7 @@ impl Round {
                 }
             },
             (End::Holder(holder), RoundStage::Warning(worker_id)) => {
-                if let Some(uid) = holder.stranger.filter(|_| m.settings.persist) {
-                    m.notices.warn(format!(
-                        "worker id {worker_id} of {:?} is locked on this host by user id {uid}, which cannot open {}/{}; the \
-                         next worker id of the range is tried",
-                        m.settings.name,
-                        m.place.directory,
-                        record_file_name(*worker_id)
-                    ));
-                }
+                tell_of_stranger(*worker_id, holder, m);
                 self.stage = RoundStage::Searching;
             }
             (End::Claimed(claimed), RoundStage::Asking) => {

@@ -6,7 +6,7 @@
 //! | waits | the next answer to such needs | answered |
 //! | waits | `give_up` | gone: nothing is done for it any more |
 
-use crate::run::aside::Aside;
+use crate::aside::Aside;
 use crate::run::waiting::Answer;
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -11,9 +11,9 @@
 //! | any | a claim begins | asking: the one that was kept longest, as it was; or a new one |
 //! | any | what is kept is taken for another run | the same; it is not kept any more |
 
+use crate::aside::Aside;
 use crate::call::CallId;
 use crate::http::{ClaimEnd, Exchange, ExchangeStep, HttpCall, HttpEnd, HttpResult, HttpServers};
-use crate::run::aside::Aside;
 use crate::run::moment::Moment;
 use crate::{Lease, LeaseClaim, RenewalRequest, SPAN_WISH_MS, ServersHealth};
 use alloc::boxed::Box;

@@ -1,5 +1,6 @@
 //! The calls of a user's source of worker ids, and of the clocks of peers.
 
+use crate::aside::OfCall;
 use crate::run::call_end::{Claimed, End, RunCallEnd, SourceFailure};
 use crate::{Code, Error, Lease, Renewal, RenewalAnswer, RenewalRequest};
 use alloc::format;
@@ -7,13 +8,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Call the user's `peer_times`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct PeersCall(pub(crate) ());
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PeersCall {
+    pub(crate) of: OfCall,
+}
 
 impl PeersCall {
     /// The clocks of the peers, Unix milliseconds, or why there are none.
     pub fn end(self, times_ms: Result<Vec<i64>, SourceFailure>) -> RunCallEnd {
-        RunCallEnd(End::Times(times_ms))
+        RunCallEnd { of: self.of, end: End::Times(times_ms) }
     }
 }
 
@@ -39,12 +42,13 @@ pub struct ClaimCall {
     pub(crate) previous: Option<u32>,
     pub(crate) now_ms: i64,
     pub(crate) until_ms: i64,
+    pub(crate) of: OfCall,
 }
 
 impl ClaimCall {
     /// The request. `random` is drawn from the system now, for this call alone.
     pub fn request(&self, random: u128) -> ClaimRequest {
-        let ClaimCall { name, previous, now_ms, until_ms } = self.clone();
+        let ClaimCall { name, previous, now_ms, until_ms, .. } = self.clone();
         ClaimRequest { name, instance: format!("{random:032x}"), previous, now_ms, until_ms }
     }
 
@@ -65,23 +69,26 @@ impl ClaimCall {
             )),
             Err(failure) => Err(failure.error("the claim of a worker id")),
         };
-        RunCallEnd(End::Claimed(claimed))
+        RunCallEnd { of: self.of, end: End::Claimed(claimed) }
     }
 }
 
 /// Call the user's `renew`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct RenewCall(pub(crate) RenewalRequest);
+pub struct RenewCall {
+    pub(crate) request: RenewalRequest,
+    pub(crate) of: OfCall,
+}
 
 impl RenewCall {
     /// The lease, and the end that is wished for.
     pub fn request(&self) -> &RenewalRequest {
-        &self.0
+        &self.request
     }
 
     /// What the source returned: `None` if this holder has lost the id.
     pub fn end(self, renewed: Result<Option<Renewal>, SourceFailure>) -> RunCallEnd {
-        RunCallEnd(End::Renewed(match renewed {
+        let answer = match renewed {
             Ok(Some(renewal)) => RenewalAnswer::Renewed(renewal),
             Ok(None) => RenewalAnswer::NotHeld,
             Err(SourceFailure::Coded(error)) if error.code() == Code::WorkerLost => {
@@ -98,7 +105,8 @@ impl RenewCall {
                 RenewalAnswer::Failed(SourceFailure::Text(text).error("the renewal of the lease"))
             }
             Err(failure) => RenewalAnswer::Failed(failure.error("the renewal of the lease")),
-        }))
+        };
+        RunCallEnd { of: self.of, end: End::Renewed(answer) }
     }
 }
 
@@ -107,6 +115,7 @@ impl RenewCall {
 pub struct ReleaseCall {
     pub(crate) lease: Lease,
     pub(crate) until_ms: i64,
+    pub(crate) of: OfCall,
 }
 
 impl ReleaseCall {
@@ -128,6 +137,6 @@ impl ReleaseCall {
             SourceFailure::Panicked => "the release panicked".into(),
             SourceFailure::NotBegun(failure) => format!("{}", failure.of_worker_source()),
         };
-        RunCallEnd(End::Released(self.lease.worker_id, released.map_err(text)))
+        RunCallEnd { of: self.of, end: End::Released(self.lease.worker_id, released.map_err(text)) }
     }
 }

@@ -4,9 +4,9 @@
 //! event it pulls calls and notices until there are none, and sleeps until [`WorkerRun::next_time`]. Needs and queries:
 //! [`WorkerRun::want`], [`WorkerRun::give_up`], [`WorkerRun::answer`]. What follows what is in [`RunOrder`].
 
+use crate::aside::Aside;
 use crate::call::{CallId, Clocks};
 use crate::place::Place;
-use crate::run::aside::Aside;
 use crate::run::call_end::RunCallEnd;
 use crate::run::lanes::{Lane, RunCall};
 use crate::run::moment::Moment;
@@ -97,10 +97,13 @@ impl WorkerRun {
         call
     }
 
-    /// A call ended. A call that ended before, or was never asked for, has no effect.
+    /// A call ended. A call that ended before, or was never asked for, has no effect; nor has the end of another call.
     pub fn done(&mut self, call: CallId, end: RunCallEnd, clocks: Clocks) {
+        if !end.is_of(call) {
+            return;
+        }
         self.changed = Aside(true);
-        self.at(clocks, |order, m| order.ended(call, end.0, m));
+        self.at(clocks, |order, m| order.ended(call, end.end, m));
     }
 
     /// The next thing to tell.

@@ -3,12 +3,14 @@
 use super::agenda::{Agenda, Timer};
 use super::settings::{Dialect, Source};
 use super::supply_call::Call;
+use crate::aside::Aside;
 use crate::call::CallId;
 use crate::http::{Exchange, ExchangeStep, HttpResult, HttpServers};
 use crate::wire::range::RangeRequest;
 use crate::{Error, Fetched, Result, ServersHealth, ServersReadiness};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+use core::num::NonZeroU64;
 use core::time::Duration;
 
 /// The servers of a source, and their health.
@@ -66,7 +68,7 @@ impl AskedServers {
         match exchange.poll(&mut self.health, now) {
             ExchangeStep::Send(mut http) => {
                 // Requests of one tag run beside each other: each end is of its own call, and of no other.
-                http.call = Some(call.0);
+                http.of = Aside(NonZeroU64::new(call.0));
                 exchange.overdue_at().into_iter().for_each(|at| agenda.set(at, Timer::Call(call)));
                 Some(AskStep::Call(Call::Http(http)))
             }

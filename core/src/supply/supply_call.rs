@@ -11,6 +11,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use core::num::NonZeroU64;
 
 /// A call that the host carries out, without the lock of the supply, and ends once by [`super::Supply::done`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -159,7 +160,7 @@ impl CallEnd {
             SupplyEnd::Updated(end) => end.call == call,
             SupplyEnd::Counted(end) => end.call == call,
             SupplyEnd::Fetched(of, _) | SupplyEnd::GivenBack(of, _) => *of == call,
-            SupplyEnd::Http(end) => end.call == Some(call.0),
+            SupplyEnd::Http(end) => end.of.0 == NonZeroU64::new(call.0),
         }
     }
 }

@@ -88,6 +88,26 @@ fn a_claim_that_comes_too_late_is_released() {
     assert_eq!(host.run.state(), RunState::Held { worker_id: 5, lost: false });
 }
 
+/// Its lease would count from the time of the next claim.
+#[test]
+fn the_end_of_an_abandoned_claim_is_not_that_of_the_next_one() {
+    let mut host = leased(&[4, 5]);
+    host.want(OPEN);
+    let (_, call) = host.drive_to("Claim");
+    let late = host.carry_out(call);
+    host.pass(2_000);
+    host.drive();
+    let ticket = host.want(OPEN);
+    let (id, call) = host.drive_to("Claim");
+    host.done(id, late);
+    host.drive();
+    assert!(matches!(host.run.answer(ticket), Answer::Pending(_)));
+    let end = host.carry_out(call);
+    host.done(id, end);
+    host.drive();
+    assert_eq!(host.run.state(), RunState::Held { worker_id: 5, lost: false });
+}
+
 /// A source may answer two claims of one process with one lease.
 #[test]
 fn a_late_claim_that_brought_the_lease_that_is_held_is_not_released() {
