@@ -217,6 +217,11 @@ impl Lanes {
         self.calls.iter().any(|call| call.asked == asked)
     }
 
+    /// Whether such a call was abandoned, and has not ended.
+    pub(crate) fn hangs(&self, asked: Asked) -> bool {
+        self.calls.iter().any(|call| call.asked == asked && call.abandoned)
+    }
+
     /// When the next call is abandoned.
     pub(crate) fn next_until(&self) -> Option<Duration> {
         self.calls.iter().filter_map(|call| call.until).min()

@@ -125,6 +125,8 @@ impl<'m> Moment<'m> {
 
     /// How long a claim after a loss may take.
     pub(crate) fn round_bound(&self) -> Duration {
-        self.call_bound().saturating_add(self.claim_bound(&self.patience(false, false)))
+        let of_peers = if self.settings.peer_times { self.settings.timeout } else { Duration::ZERO };
+        let of_claim = self.claim_bound(&self.patience(false, false));
+        self.call_bound().saturating_add(of_claim).saturating_add(of_peers)
     }
 }

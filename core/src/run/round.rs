@@ -2,7 +2,7 @@
 //!
 //! | Stage | Event | Next stage |
 //! | --- | --- | --- |
-//! | `Peers` | the clocks of peers agree, or are not known, or are not asked for | `Listing` |
+//! | `Peers` | the clocks of peers agree, or are not known in time, or are not asked for | `Listing` |
 //! | `Listing` | the names of the records are known, or none are needed | `Layouts` |
 //! | `Layouts` | each record was read, and has the layout | `Asking` |
 //! | `Asking` | the source gave a worker id, or none is asked | `Given` |
@@ -30,7 +30,7 @@ use crate::run::claim_waits::{ClaimWaits, wait_line};
 use crate::run::disk_calls::{HolderCall, RecordsCall};
 use crate::run::disk_time::DiskTime;
 use crate::run::id_claim::{IdClaim, IdEnd, Won};
-use crate::run::lanes::{Lane, Lanes, RunCall};
+use crate::run::lanes::{Asked, Lane, Lanes, RunCall};
 use crate::run::moment::Moment;
 use crate::run::record_open::RecordPeek;
 use crate::run::record_write::RecordWritten;
@@ -87,7 +87,7 @@ enum RoundStage {
     /// The clock before they were asked.
     Peers(i64),
     Listing,
-    /// The records that were not read yet.
+    /// The records that were not read yet, the smallest id last.
     Layouts(Vec<u32>),
     Asking,
     /// Until when the cached leases are listed, because no server is reachable.
@@ -212,9 +212,11 @@ impl Round {
     /// Goes on as far as no call is needed.
     pub(crate) fn poll(&mut self, m: &mut Moment<'_>, lanes: &Lanes) -> RoundEnd {
         let (is_disk_free, lists_records) = (lanes.is_free(Lane::Disk), self.lists_records(m));
+        // They were asked before, and are not asked once more beside that.
+        let peers_hang = lanes.hangs(Asked::PeerTimes);
         loop {
             match &mut self.stage {
-                RoundStage::Peers(_) if !m.settings.peer_times => self.list(m),
+                RoundStage::Peers(_) if !m.settings.peer_times || peers_hang => self.list(m),
                 RoundStage::Listing if !lists_records => {
                     self.stage = RoundStage::Layouts(Vec::new());
                 }
@@ -347,9 +349,10 @@ impl Round {
         }
     }
 
-    /// How long a call on the lane of the source may take; `None` where the loss judges the whole round.
+    /// How long a call on the lane of the source may take; `None` where the loss judges the whole round. The clocks of
+    /// peers have no more: they would hold up each claim.
     pub(crate) fn call_time(&self, m: &Moment<'_>) -> Option<Duration> {
-        (self.number == 0).then_some(m.settings.timeout)
+        (self.number == 0 || matches!(self.stage, RoundStage::Peers(_))).then_some(m.settings.timeout)
     }
 
     /// The call on the lane of the source took too long, and was abandoned.
@@ -385,7 +388,10 @@ impl Round {
                 }
             }
             (End::CachesListed(listed), RoundStage::Offline(..)) => self.listed(listed.into_worker_ids()),
-            (End::Recorded(worker_ids), RoundStage::Listing) => self.stage = RoundStage::Layouts(worker_ids),
+            (End::Recorded(mut worker_ids), RoundStage::Listing) => {
+                worker_ids.reverse();
+                self.stage = RoundStage::Layouts(worker_ids);
+            }
             (End::Peeked(peeked), RoundStage::Layouts(left)) => match peeked.into_result() {
                 // Before an id is taken: whichever it were, it would stand beside such a record.
                 Err(error) if error.code() == Code::StateMismatch => self.stage = RoundStage::Undoing(error),

@@ -1,7 +1,8 @@
 //! Leases of a user's source: renewed, lost, claimed again, and released with the last token.
 
 use super::host::{CLOSE, Host, OPEN, settings};
-use leafid_core::call::IoFailure;
+use leafid_core::call::{FileAdvice, IoFailure};
+use leafid_core::run::record_open::RecordOpen;
 use leafid_core::run::{
     Answer, Claimed, Need, RunCall, RunCallEnd, RunSettings, RunState, SourceFailure, Workers,
 };
@@ -106,6 +107,51 @@ fn the_end_of_an_abandoned_claim_is_not_that_of_the_next_one() {
     host.done(id, end);
     host.drive();
     assert_eq!(host.run.state(), RunState::Held { worker_id: 5, lost: false });
+}
+
+/// They would have the time of each claim after a loss.
+#[test]
+fn clocks_of_peers_that_hang_hold_up_no_claim() {
+    let leases = settings(Workers::Callback { leases: true });
+    let mut host = Host::new(RunSettings { peer_times: true, ..leases });
+    host.source.worker_ids = vec![4, 5, 6, 7];
+    assert_eq!(host.asked(OPEN), Answer::Look);
+    host.id();
+    let loses_with_peers = |host: &mut Host, wanted: &str| {
+        host.source.has_lost = true;
+        host.calls.clear();
+        let pulled = host.drive_until(wanted);
+        host.source.has_lost = false;
+        (pulled, host.calls.iter().any(|call| call == "Source PeerTimes"))
+    };
+    let ((hung, call), _) = loses_with_peers(&mut host, "PeerTimes");
+    host.drive_for(2_100);
+    assert_eq!(
+        (&host.abandoned[..], host.run.state()),
+        (&[hung][..], RunState::Held { worker_id: 5, lost: false })
+    );
+    let ((id, claim), asks_peers) = loses_with_peers(&mut host, "Claim");
+    assert!(!asks_peers, "the first call still hangs");
+    for (id, call) in [(id, claim), (hung, call)] {
+        let end = host.carry_out(call);
+        host.done(id, end);
+    }
+    host.drive();
+    assert_eq!(host.run.state(), RunState::Held { worker_id: 6, lost: false });
+    let (_, asks_peers) = loses_with_peers(&mut host, "Claim");
+    assert!(asks_peers);
+}
+
+#[test]
+fn of_several_records_of_another_layout_the_smallest_id_is_named() {
+    let mut host = leased(&[4]);
+    for worker_id in [3, 5] {
+        let open = RecordOpen::new("orders", worker_id, Layout::SONYFLAKE, FileAdvice::StateDir);
+        host.disk.files.insert(worker_id, open.initial().unwrap().to_vec());
+    }
+    let (code, text) = failed(&host.asked(OPEN));
+    assert_eq!(code, Code::StateMismatch);
+    assert!(text.starts_with("/state/orders/worker-3.state has the layout"), "{text}");
 }
 
 /// A source may answer two claims of one process with one lease.
