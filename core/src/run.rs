@@ -33,6 +33,7 @@ mod seat;
 mod server_leases;
 mod settings;
 mod source_calls;
+mod unanswered;
 pub mod waiting;
 mod worker_run;
 
@@ -45,5 +46,6 @@ pub use run_state::RunState;
 pub use run_stats::RunStats;
 pub use settings::{RunSettings, Workers};
 pub use source_calls::{ClaimCall, ClaimRequest, PeersCall, ReleaseCall, RenewCall};
+pub use unanswered::UnansweredClaims;
 pub use waiting::{Answer, Delay, DelayedBy, Pause, Waiting};
 pub use worker_run::WorkerRun;

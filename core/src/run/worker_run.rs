@@ -18,6 +18,8 @@ use crate::run::run_stats::RunStats;
 use crate::run::settings::RunSettings;
 use crate::run::waiting::Answer;
 use crate::{LeaseClaim, Snowflake};
+use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use core::mem::take;
 use core::time::Duration;
@@ -52,17 +54,22 @@ impl WorkerRun {
         }
     }
 
-    /// A claim that no lease server has answered, if there is one. It leaves this run: the host keeps it, and gives it to
-    /// one run alone, because two runs that send it get one lease. After each failed opening, and after each late end of a
-    /// closed run, it takes them until there are none.
+    /// A claim that no lease server has answered, if there is one. It leaves this run: two that send it get one lease.
+    /// A host keeps them in [`super::UnansweredClaims`].
     pub fn take_unanswered(&mut self) -> Option<LeaseClaim> {
         self.order.take_unanswered()
     }
 
     /// Before an opening: what [`WorkerRun::take_unanswered`] of a run of the same name and servers returned. The next claim
-    /// sends it as it was, and takes no second worker id.
+    /// sends it as it was.
     pub fn give_unanswered(&mut self, claim: LeaseClaim) {
         self.order.give_unanswered(claim);
+    }
+
+    /// The id space and the servers that lease its worker ids; `None` if others give them.
+    pub(crate) fn leased_from(&self) -> Option<String> {
+        let urls = self.settings.workers.urls()?;
+        Some(format!("{} {}", self.settings.name, urls.join(" ")))
     }
 
     /// A caller needs something. Its answer comes with [`RunNotice::Wake`], or at once; then nothing is kept of it. A caller

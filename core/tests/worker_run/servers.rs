@@ -4,7 +4,9 @@ use super::host::{CLOSE, Host, OPEN, settings};
 use leafid_core::call::CallId;
 use leafid_core::http::{HttpServer, HttpServers, NoResponse};
 use leafid_core::run::cache_write::CacheWrite;
-use leafid_core::run::{Answer, Need, RunCall, RunCallEnd, RunSettings, RunState, RunTicket, Workers};
+use leafid_core::run::{
+    Answer, Need, RunCall, RunCallEnd, RunSettings, RunState, RunTicket, UnansweredClaims, Workers,
+};
 use leafid_core::wire::Response;
 use leafid_core::{Code, ServersHealth};
 use serde_json::Value;
@@ -12,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const URL: &str = "http://leases";
+const OTHER_URL: &str = "http://others";
 
 fn host() -> Host {
     Host::new(settings_of(&[URL], false))
@@ -178,12 +181,17 @@ fn a_claim_without_an_answer_is_sent_again_as_it_was_by_the_next_run() {
     let Answer::Failed(error) = first.run.answer(ticket) else { panic!("it is down") };
     assert_eq!(error.code(), Code::WorkerLost);
     assert!(error.message().contains("with persist = false no lease is cached"), "{error}");
-    let unanswered = first.run.take_unanswered().unwrap();
-    assert_eq!(unanswered.instance, "00000000000000000000000000000007");
-    assert_eq!(first.run.take_unanswered(), None, "two runs that send it get one lease");
-    let mut next = host();
-    next.run.give_unanswered(unanswered);
+    let mut claims = UnansweredClaims::new();
+    let mut others = Host::new(settings_of(&[OTHER_URL], false));
+    let (mut next, mut second) = (host(), host());
+    claims.keep_of(&mut first.run);
+    for host in [&mut others, &mut next, &mut second] {
+        claims.give_to(&mut host.run);
+    }
+    assert_eq!(others.run.take_unanswered(), None, "these servers were not asked");
+    assert_eq!(second.run.take_unanswered(), None, "two runs that send it get one lease");
     next.want(OPEN);
+    claims.keep_of(&mut next.run);
     let (id, call) = next.drive_to("Http");
     let end = answer(call, 8, |_, sent| {
         assert_eq!(sent["instance"], "00000000000000000000000000000007");

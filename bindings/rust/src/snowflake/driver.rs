@@ -175,11 +175,7 @@ impl Driver {
 
     /// Opens it. `interrupted` is called from time to time. Errors: those of the machine; `would_block` if it returns true.
     pub(crate) fn open(self: &Arc<Self>, interrupted: Interrupted<'_>) -> Result<()> {
-        if self.has_failed()
-            && let Some(claim) = unanswered::take(&self.settings)
-        {
-            self.with(|run, _| run.give_unanswered(claim));
-        }
+        self.with(|run, _| unanswered::with(|claims| claims.give_to(run)));
         let need = Need::Open { longest: self.settings.max_wait, loops: true };
         let opened = self.await_driven(need, interrupted);
         if opened.is_err() {
@@ -480,12 +476,7 @@ impl Driver {
 
     /// What no server has answered is sent again by the next opening.
     pub(crate) fn keep_unanswered(&self) {
-        let is_over = |state| matches!(state, RunState::Failed(_) | RunState::Closed);
-        while let Some(Some(claim)) =
-            self.with(|run, _| if is_over(run.state()) { run.take_unanswered() } else { None })
-        {
-            unanswered::keep(&self.settings, claim);
-        }
+        self.with(|run, _| unanswered::with(|claims| claims.keep_of(run)));
     }
 
     /// Carries out a call of leafid's own.

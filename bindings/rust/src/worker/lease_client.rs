@@ -33,11 +33,6 @@ impl LeaseClient {
         Workers::Servers { servers: Arc::new(servers), health }
     }
 
-    /// What tells an id space and its servers from others.
-    pub(crate) fn key(&self) -> String {
-        format!("{} {}", self.name, self.options.servers.join(" "))
-    }
-
     /// Sends a request, on a thread of leafid.
     pub(crate) fn send(&self, env: &Env, call: HttpCall) -> HttpEnd {
         match env.number() {

@@ -120,15 +120,6 @@ impl WorkerSource {
         }
     }
 
-    /// What tells an id space and its lease servers from others; `None` for another source.
-    pub(crate) fn servers_key(&self) -> Option<String> {
-        match &self.kind {
-            #[cfg(feature = "http")]
-            WorkerSourceKind::Servers(servers) => Some(servers.key()),
-            _ => None,
-        }
-    }
-
     /// Ends the requests that nobody waits for any more.
     pub(crate) fn end_calls(&self) {
         #[cfg(feature = "http")]
