@@ -28,7 +28,7 @@ pub const SEGMENTS: &[&str] = &[
 ];
 
 /// What stands in the place of those that open files and talk to servers.
-pub const FAKES: &[&str] = &["high_water", "open", "settings", "source/source_properties"];
+pub const FAKES: &[&str] = &["high_water", "open", "settings", "source/host_source"];
 
 /// In each source, as often as it is there.
 pub const WORLD: &[(&str, &str)] = &[

@@ -2,6 +2,7 @@
 
 use super::refused::{SHOWN_INSTEAD, is_secret};
 use super::table::{OptionKind, OptionOf, find};
+use crate::format::counter::MOST_STEP;
 use crate::options::allowed::allowed;
 use crate::options::refused::refused;
 use crate::quoted::{Quoted, QuotedBytes};
@@ -44,15 +45,30 @@ pub enum OptionValue {
 /// The start and the step of a counter of `file:DIR`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileTag {
-    /// The first id.
+    /// The first id, 0 to 2^63 - 2. Default 1.
     pub start: i64,
-    /// How many ids a fetch gets if it requests no number.
+    /// How many ids a fetch gets if it requests no number, 1 to 2^24. Default 1000. A changed step takes effect without
+    /// a restart.
     pub step: i64,
 }
 
 impl Default for FileTag {
     fn default() -> FileTag {
         FileTag { start: 1, step: 1_000 }
+    }
+}
+
+impl FileTag {
+    /// Errors: `invalid_argument` for a counter of this tag that cannot be.
+    pub fn check(&self, tag: &str) -> Result<()> {
+        let of = |what| format!("the {what} of the tag {}", Quoted(tag));
+        if !(0..i64::MAX).contains(&self.start) {
+            return Err(Error::invalid(&of("start"), self.start, allowed("start")));
+        }
+        if !(1..=MOST_STEP).contains(&self.step) {
+            return Err(Error::invalid(&of("step"), self.step, &format!("1 to {MOST_STEP}")));
+        }
+        Ok(())
     }
 }
 
@@ -212,11 +228,14 @@ impl OptionValues {
 /// Without values that may be secrets.
 impl fmt::Debug for OptionValues {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = self.set.iter().map(|(name, value)| match is_secret(name) {
-            true => (name, SHOWN_INSTEAD.to_string()),
-            false => (name, value.to_string()),
-        });
-        to.debug_map().entries(shown).finish()
+        let mut map = to.debug_map();
+        for (name, value) in &self.set {
+            match is_secret(name) {
+                true => map.entry(name, &format_args!("{SHOWN_INSTEAD}")),
+                false => map.entry(name, &format_args!("{value}")),
+            };
+        }
+        map.finish()
     }
 }
 
@@ -227,16 +246,4 @@ pub(crate) fn word<T: Default>(
     parse: impl FnOnce(&str) -> Result<T>,
 ) -> Result<T> {
     set.text(name).map_or_else(|| Ok(T::default()), parse)
-}
-
-/// Errors: `invalid_argument` for a counter that cannot be.
-pub(crate) fn check_file_tag(tag: &str, how: &FileTag, most_step: i64) -> Result<()> {
-    let of = |what| format!("the {what} of the tag {}", Quoted(tag));
-    if !(0..i64::MAX).contains(&how.start) {
-        return Err(Error::invalid(&of("start"), how.start, allowed("start")));
-    }
-    if !(1..=most_step).contains(&how.step) {
-        return Err(Error::invalid(&of("step"), how.step, &format!("1 to {most_step}")));
-    }
-    Ok(())
 }

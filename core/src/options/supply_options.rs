@@ -2,22 +2,23 @@
 
 use super::checks::{DEFAULT_TIMEOUT_MS, id_space, milliseconds};
 use super::environment::{Environment, NamedDirectory};
-use super::option_value::{FileTag, LAST_DAY, OptionValue, OptionValues, check_file_tag, word};
+use super::option_value::{FileTag, LAST_DAY, OptionValue, OptionValues, word};
 use super::segments::{
     SourceChoice, block_size, check_keep_unused, check_leaf_order, check_prewarm, check_step, check_tag,
     check_tag_of_ids, check_tinyid_step, has_blocks, id_order, prefetch,
 };
 use super::server_options::{OF_SERVERS, ServerOptions};
-use crate::format::counter::MOST_STEP;
 use crate::options::allowed::allowed;
 use crate::quoted::Quoted;
 use crate::wire::leaf::LeafMode;
 use crate::{Error, IdOrder, Result};
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::str::FromStr;
 use core::time::Duration;
 
 /// The protocol of the servers.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Protocol {
     /// An unmodified Leaf server in segment mode, one id per request.
@@ -31,9 +32,11 @@ pub enum Protocol {
     Tinyid,
 }
 
-impl Protocol {
+impl FromStr for Protocol {
+    type Err = Error;
+
     /// Parses `leaf`, `leaf-snowflake`, `range` or `tinyid`. Errors: `invalid_argument`.
-    pub fn parse(text: &str) -> Result<Protocol> {
+    fn from_str(text: &str) -> Result<Protocol> {
         match text {
             "leaf" => Ok(Protocol::Leaf),
             "leaf-snowflake" => Ok(Protocol::LeafSnowflake),
@@ -42,8 +45,10 @@ impl Protocol {
             _ => Err(Error::invalid("protocol", Quoted(text), allowed("protocol"))),
         }
     }
+}
 
-    /// The name that [`Protocol::parse`] accepts.
+impl Protocol {
+    /// The name that [`Protocol::from_str`] parses.
     pub const fn name(self) -> &'static str {
         match self {
             Protocol::Leaf => "leaf",
@@ -64,6 +69,16 @@ pub enum Prewarm {
     LastDay,
     /// These tags.
     Tags(Vec<String>),
+}
+
+impl From<Prewarm> for OptionValue {
+    fn from(prewarm: Prewarm) -> OptionValue {
+        match prewarm {
+            Prewarm::None => OptionValue::Texts(Vec::new()),
+            Prewarm::LastDay => OptionValue::Text(LAST_DAY.into()),
+            Prewarm::Tags(tags) => OptionValue::Texts(tags),
+        }
+    }
 }
 
 /// Where segments come from.
@@ -121,10 +136,30 @@ pub struct SupplyOptions {
     pub prewarm: Prewarm,
 }
 
+impl SupplyFrom {
+    /// How to ask servers; `None` for another source.
+    pub fn servers(&self) -> Option<&ServerOptions> {
+        match self {
+            SupplyFrom::Callback | SupplyFrom::File { .. } => None,
+            SupplyFrom::Leaf(_, servers) | SupplyFrom::Range(servers) | SupplyFrom::Tinyid(servers) => {
+                Some(servers)
+            }
+        }
+    }
+
+    /// The token that is sent as a header. That of tinyid is its own.
+    pub fn header_token(&self) -> Option<&str> {
+        match self {
+            SupplyFrom::Tinyid(_) => None,
+            _ => self.servers()?.token.as_deref(),
+        }
+    }
+}
+
 impl SupplyOptions {
     /// Errors: `invalid_argument`.
     pub fn parse(set: &OptionValues, environment: &Environment<'_>) -> Result<SupplyOptions> {
-        let protocol = word(set, "protocol", Protocol::parse)?;
+        let protocol = word(set, "protocol", str::parse)?;
         let name = id_space(set.text("name"))?;
         let persist = set.flag("persist").unwrap_or(true);
         let keep_unused = set.flag("keep_unused").unwrap_or(false);
@@ -189,7 +224,7 @@ fn source(set: &OptionValues, protocol: Protocol) -> Result<(SupplyFrom, IdOrder
         SourceChoice::File(path) => {
             for (tag, how) in set.tags() {
                 check_tag(tag)?;
-                check_file_tag(tag, how, MOST_STEP)?;
+                how.check(tag)?;
             }
             let (create, tags) = (set.flag("create").unwrap_or(false), set.tags().to_vec());
             Ok((SupplyFrom::File { path: path.into(), create, tags }, id_order(ordered, true)))

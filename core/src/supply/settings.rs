@@ -4,9 +4,10 @@ use super::counter_update::{CounterDirectory, NamedCounter};
 use crate::call::FileAdvice;
 use crate::format::unused::MachineStart;
 use crate::http::HttpServers;
-use crate::options::{Prewarm, Protocol, check_tag};
+use crate::options::{Prewarm, Protocol, SupplyFrom, SupplyOptions, check_tag};
 use crate::wire::leaf::LeafMode;
 use crate::{CallLimit, IdOrder, Result, Stock};
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -125,6 +126,34 @@ impl Dialect {
 }
 
 impl SupplySettings {
+    /// The settings that these options mean. Where unused ids can be stored, the host adds the start of the machine.
+    pub fn of(
+        options: &SupplyOptions,
+        source: Source,
+        marks: MarkStore,
+        advice: FileAdvice,
+    ) -> SupplySettings {
+        let source_name = match marks {
+            // What all of the process shares belongs to no id space.
+            MarkStore::Memory => format!("{} {}", options.name, source.name()),
+            // A directory and a store do.
+            MarkStore::Files | MarkStore::Held { .. } => source.name().into(),
+        };
+        SupplySettings {
+            source,
+            source_name,
+            order: options.order,
+            step: options.step,
+            adaptive: options.adaptive,
+            prefetch: options.prefetch,
+            marks,
+            advice,
+            keep_unused: options.keep_unused,
+            machine_start: None,
+            prewarm: options.prewarm.clone(),
+        }
+    }
+
     /// The first step of a tag; 0 leaves it to the source.
     pub(super) fn first_step(&self) -> i64 {
         let has_step = !matches!(self.source, Source::Callback { .. }) || self.is_held();
@@ -190,6 +219,20 @@ impl SupplySettings {
 }
 
 impl Source {
+    /// The servers of these options, which the host has opened; `None` if the options name another source.
+    pub fn of_servers(options: &SupplyOptions, servers: HttpServers) -> Option<Source> {
+        let dialect = match &options.from {
+            SupplyFrom::Leaf(mode, _) => Dialect::Leaf(*mode),
+            SupplyFrom::Range(_) => Dialect::Range { ordered: options.order == IdOrder::Ascending },
+            SupplyFrom::Tinyid(servers) => {
+                Dialect::Tinyid { token: servers.token.clone().unwrap_or_default() }
+            }
+            SupplyFrom::Callback | SupplyFrom::File { .. } => return None,
+        };
+        let connections = options.from.servers()?.connections as usize;
+        Some(Source::Servers { servers: Arc::new(servers), dialect, connections })
+    }
+
     /// The kind of source: a part of the keys of its marks, which stays as it is for ever.
     pub fn name(&self) -> &str {
         match self {

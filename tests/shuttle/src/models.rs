@@ -8,11 +8,12 @@ use super::segments::settings::SegmentsSettings;
 use super::segments::source::callback::SegmentSource;
 use super::segments::source::completion::Completion;
 use super::segments::source::fetch_request::{FetchRequest, Fetched};
-use super::segments::source::source_properties::{HostSource, SourceProperties};
+use super::segments::source::host_source::HostSource;
 use super::segments::tag::Tag;
 use super::tasks::fetch_pool;
 use crate::world::{self, now, wrong};
-use leafid_core::supply::{self, Prewarm};
+use leafid_core::options::{Prewarm, SupplyFrom, SupplyOptions};
+use leafid_core::supply;
 use leafid_core::{Code, Error, IdOrder, Result, Segment};
 use shuttle::future::block_on;
 use shuttle::sync::{Condvar, Mutex};
@@ -101,22 +102,29 @@ impl Source {
 }
 
 fn options(source: SegmentSource, threads: usize) -> SegmentsSettings {
-    SegmentsSettings {
+    let options = SupplyOptions {
         name: "default".into(),
-        directory: None,
-        source: SourceProperties {
-            of_supply: supply::Source::Callback { is_deferred: source.is_deferred() },
-            host: HostSource::Callback(source),
-            order: IdOrder::Ascending,
-            threads,
-        },
+        persist: false,
+        state_dir: None,
+        shared_fs: false,
+        shared_group: false,
+        from: SupplyFrom::Callback,
+        any_tag: false,
+        order: IdOrder::Ascending,
         step: Some(2),
         adaptive: false,
         prefetch: 10,
         timeout: TIMEOUT,
-        max_wait: None,
         keep_unused: false,
         prewarm: Prewarm::None,
+    };
+    SegmentsSettings {
+        options,
+        directory: None,
+        source: supply::Source::Callback { is_deferred: source.is_deferred() },
+        host: HostSource::Callback(source),
+        max_wait: None,
+        threads,
     }
 }
 

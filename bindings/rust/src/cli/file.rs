@@ -3,11 +3,11 @@
 use super::streams::{Outcome, Streams};
 use crate::config::http_options::{SHARED_GROUP, flag};
 use crate::os::env::{Env, Sharing};
-use crate::segments::source::file::{CounterDirectory, FileTag};
+use crate::segments::source::file::CounterDirectory;
 use clap::{Args, Subcommand};
 use leafid_core::format::counter::Counter;
 use leafid_core::format::shared::Found;
-use leafid_core::options::check_tag;
+use leafid_core::options::{FileTag, check_tag};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

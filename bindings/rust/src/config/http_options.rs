@@ -6,7 +6,7 @@ use crate::tasks::with_timeout;
 use leafid_core::Result;
 #[cfg(feature = "http")]
 use leafid_core::options::milliseconds;
-use leafid_core::options::{self, Variable, shown_urls};
+use leafid_core::options::{self, Variable};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -70,17 +70,6 @@ impl fmt::Debug for RequestOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = self.set().into_iter().filter(|(_, set)| *set).map(|(name, _)| name);
         f.debug_set().entries(set).finish()
-    }
-}
-
-/// URLs as the user wrote them.
-#[derive(Clone, Default)]
-pub(crate) struct Urls(pub(crate) Vec<String>);
-
-/// Without their passwords.
-impl fmt::Debug for Urls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&shown_urls(&self.0))
     }
 }
 

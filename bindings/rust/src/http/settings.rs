@@ -5,7 +5,9 @@ use super::proxy::EnvProxy;
 use super::tls_roots;
 use super::url::ServerUrl;
 use leafid_core::http::{HttpServer, HttpServers};
-use leafid_core::options::{allowed, check_connections, check_header, check_header_bytes, check_servers};
+use leafid_core::options::{
+    ServerOptions, allowed, check_connections, check_header, check_header_bytes, check_servers,
+};
 use leafid_core::{Error, Result};
 use std::fmt;
 use std::path::PathBuf;
@@ -33,6 +35,22 @@ pub(crate) struct HttpOptions {
     pub(crate) connect_timeout: Duration,
     /// The number of connections to each server that are kept alive.
     pub(crate) connections: usize,
+}
+
+impl HttpOptions {
+    /// Without an authority of the user's.
+    pub(crate) fn of(servers: &ServerOptions) -> HttpOptions {
+        HttpOptions {
+            option: servers.said,
+            servers: servers.urls.clone(),
+            token: servers.token.clone(),
+            headers: servers.headers.clone(),
+            ca_file: None,
+            request_timeout: servers.request_timeout,
+            connect_timeout: servers.connect_timeout,
+            connections: servers.connections as usize,
+        }
+    }
 }
 
 /// The idle time after which a connection is closed when the next request starts.

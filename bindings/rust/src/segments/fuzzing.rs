@@ -9,9 +9,9 @@ use super::source::file::{self, FileSource};
 use crate::http::{HttpOptions, ServerPool};
 use crate::os::env;
 use leafid_core::http::{Exchange, ExchangeStep, HttpResult};
+use leafid_core::options::FileTag;
 use leafid_core::wire::leaf::LeafMode;
 use leafid_core::{IdOrder, Result, Segment, ServersHealth};
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -63,15 +63,13 @@ pub fn accept(directory: &Path, order: IdOrder, tag: &str, segments: &[Segment])
 
 /// Takes ids from a counter of a `file:` source. `create`: creates the directory and the counter.
 pub fn take(directory: &Path, create: bool, tag: &str, step: i64, after: i64) -> Result<Segment> {
-    let tags = match create {
-        true => BTreeMap::from([(tag.to_owned(), file::FileTag::default())]),
-        false => BTreeMap::new(),
-    };
+    let tags: Vec<_> = create.then(|| (tag.to_owned(), FileTag::default())).into_iter().collect();
     let source = FileSource::open(Arc::clone(env::of_process()), directory, create, &tags, false)?;
     source.fetch(tag, step, after, false).map(|fetched| fetched.segment)
 }
 
 /// Checks options. Opens a `file:` source, sends no request. Returns the step and the percentage.
 pub fn segments_options(builder: &SegmentsBuilder) -> Result<(Option<i64>, u32)> {
-    SegmentsSettings::parse(&builder.options).map(|options| (options.step, options.prefetch))
+    let settings = SegmentsSettings::parse(&builder.options)?;
+    Ok((settings.options.step, settings.options.prefetch))
 }

@@ -31,7 +31,7 @@ impl Segments {
     ///
     /// Errors: `invalid_argument`, `closed`.
     pub fn tag(&self, name: &str) -> Result<Tag> {
-        self.shared.settings.check_tag(name)?;
+        self.shared.settings.options.check_tag(name)?;
         if self.shared.is_closed() {
             return Err(closed());
         }
@@ -45,7 +45,7 @@ impl Segments {
 
     /// The id space.
     pub fn name(&self) -> &str {
-        &self.shared.settings.name
+        &self.shared.settings.options.name
     }
 
     /// Closes all tags; a second call does nothing. Waiting calls return `closed`.
@@ -64,6 +64,6 @@ impl RefUnwindSafe for Segments {}
 
 impl fmt::Debug for Segments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Segments").field("name", &self.shared.settings.name).finish_non_exhaustive()
+        f.debug_struct("Segments").field("name", &self.shared.settings.options.name).finish_non_exhaustive()
     }
 }

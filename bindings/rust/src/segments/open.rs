@@ -12,8 +12,9 @@ use std::sync::Arc;
 pub(crate) fn open(settings: &Arc<SegmentsSettings>) -> Result<Arc<SupplyDriver>> {
     let env = Arc::clone(env::of_process());
     let (its_env, its) = (Arc::clone(&env), Arc::clone(settings));
-    let make = move || HighWaterMarks::new(its_env, its.directory.as_deref(), its.source.order, its.sharing);
-    let (within, advice) = (settings.timeout.max(SHORTEST_DISK_WAIT), "see state_dir, or raise timeout_ms");
+    let make = move || HighWaterMarks::new(its_env, its.directory.as_deref(), its.options.order, its.sharing);
+    let (within, advice) =
+        (settings.options.timeout.max(SHORTEST_DISK_WAIT), "see state_dir, or raise timeout_ms");
     let marks = with_timeout::run_on_disk(within, "the disk", advice, make)?;
     Ok(SupplyDriver::open(Arc::clone(settings), marks, env))
 }

@@ -56,7 +56,7 @@ impl Tag {
                     let (count, blocks_at_most) = (need.max(1), Some(Duration::ZERO));
                     let wish = Wish {
                         count,
-                        timeout: self.shared.settings.timeout,
+                        timeout: self.shared.settings.options.timeout,
                         blocks_at_most,
                         had: Vec::new(),
                     };

@@ -1,98 +1,149 @@
 //! The checked options of segments.
 
-use super::options::{Prewarm, SegmentsOptions};
-use super::source::select;
-use super::source::source_properties::SourceProperties;
+use super::options::SegmentsOptions;
+use super::source::host_source::HostSource;
 use crate::config::state_dir;
 use crate::os::env::Sharing;
 use leafid_core::Result;
-use leafid_core::options::{
-    DEFAULT_TIMEOUT_MS, check_keep_unused, check_prewarm, check_step, check_tag_of_ids, id_space,
-    milliseconds, prefetch,
-};
-use leafid_core::supply::{Dialect, Source};
+use leafid_core::options::{Environment, SupplyOptions, milliseconds};
+use leafid_core::supply::Source;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// The valid options of opened segments. Only what depends on the state of the system is checked later.
 pub(crate) struct SegmentsSettings {
-    pub(crate) name: String,
+    pub(crate) options: SupplyOptions,
     /// The sub-directory of the id space in the state directory; `None` if no marks are stored.
     pub(crate) directory: Option<PathBuf>,
     pub(crate) sharing: Sharing,
-    pub(crate) source: SourceProperties,
-    pub(crate) block_size: Option<i64>,
-    pub(crate) step: Option<i64>,
-    pub(crate) adaptive: bool,
-    pub(crate) prefetch: u32,
-    pub(crate) timeout: Duration,
+    /// What carries out the calls to the source, and what the supply knows of it.
+    pub(crate) host: HostSource,
+    pub(crate) source: Source,
     /// The longest wait that a call of this handle accepts.
     pub(crate) max_wait: Option<Duration>,
-    pub(crate) keep_unused: bool,
-    pub(crate) prewarm: Prewarm,
 }
 
 impl SegmentsSettings {
-    /// Errors: `invalid_argument` for a name that this source does not accept as a tag.
-    pub(crate) fn check_tag(&self, tag: &str) -> Result<()> {
-        self.source.of_supply.check_tag(tag)?;
-        match self.source.of_supply {
-            Source::Servers { dialect: Dialect::Leaf(_), .. } => Ok(()),
-            _ => check_tag_of_ids(tag, self.block_size),
-        }
-    }
-
-    pub(crate) fn parse(options: &SegmentsOptions) -> Result<SegmentsSettings> {
-        let name = id_space(options.name.as_deref())?;
-        let persist = options.persist.unwrap_or(true);
-        check_keep_unused(options.keep_unused, persist)?;
-        check_step(options.step)?;
-        let prefetch = prefetch(options.prefetch)?;
-        if let Prewarm::Tags(tags) = &options.prewarm {
-            check_prewarm(tags.len())?;
-        }
-        let timeout = milliseconds("timeout_ms", options.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS), 1)?;
-        let max_wait = options.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?;
-        let directory = match persist {
-            true => Some(state_dir::state_dir(options.state_dir.as_deref())?.0.join(&name)),
+    pub(crate) fn parse(set: &SegmentsOptions) -> Result<SegmentsSettings> {
+        let variable = |name: &str| std::env::var_os(name).map(OsString::into_encoded_bytes);
+        let options = SupplyOptions::parse(&set.values, &Environment { variable: &variable, host_name: "" })?;
+        let max_wait = set.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?;
+        let directory = match options.persist {
+            true => Some(state_dir::state_dir(set.state_dir.as_deref())?.0.join(&options.name)),
             false => None,
         };
-        let settings = SegmentsSettings {
-            name,
-            directory,
-            sharing: options.sharing()?,
-            source: select::source(options)?,
-            block_size: options.block_size,
-            step: options.step,
-            adaptive: options.adaptive.unwrap_or(true),
-            prefetch,
-            timeout,
-            max_wait,
-            keep_unused: options.keep_unused,
-            prewarm: options.prewarm.clone(),
-        };
-        if let Prewarm::Tags(tags) = &settings.prewarm {
-            tags.iter().try_for_each(|tag| settings.check_tag(tag))?;
+        let sharing = Sharing { fs: options.shared_fs, group: options.shared_group };
+        let (host, source) = HostSource::open(&options, set, sharing)?;
+        Ok(SegmentsSettings { options, directory, sharing, host, source, max_wait })
+    }
+
+    /// The number of requests beside each other.
+    pub(crate) fn threads(&self) -> usize {
+        match &self.source {
+            Source::Servers { connections, .. } => *connections,
+            Source::Callback { .. } | Source::File { .. } => 1,
         }
-        Ok(settings)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::segments::Segments;
-    use leafid_core::options::MOST_PREWARMED;
+    use crate::segments::{FileTag, Prewarm, Protocol, Segments, SegmentsBuilder};
+    use leafid_core::supply::Dialect;
+    use leafid_core::{Code, IdOrder};
+
+    fn parsed(builder: SegmentsBuilder) -> Result<SegmentsSettings> {
+        SegmentsSettings::parse(&builder.persist(false).options)
+    }
+
+    #[track_caller]
+    fn refused(builder: SegmentsBuilder, says: &str) {
+        let error = parsed(builder).err().unwrap();
+        assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+        assert!(error.message().starts_with(says), "{error}");
+    }
 
     #[test]
-    fn a_thousand_tags_may_be_fetched_at_the_opening() {
-        let parsed = |count| {
-            let tags = (0..count).map(|n| format!("t{n}")).collect();
-            let builder = Segments::builder().persist(false).fetch(|_| Ok(None));
-            SegmentsSettings::parse(&builder.prewarm(Prewarm::Tags(tags)).options)
-        };
-        assert!(parsed(MOST_PREWARMED).is_ok());
-        let error = parsed(MOST_PREWARMED + 1).err().unwrap();
-        assert!(error.message().starts_with("prewarm is 1001 tags"), "{error}");
+    fn options_of_another_source_are_refused() {
+        let callback = || Segments::builder().fetch(|_| Ok(None));
+        let file = || Segments::builder().servers(["file:/nowhere"]);
+        let servers = || Segments::builder().servers(["http://127.0.0.1:1"]);
+        for of in [callback, file] {
+            refused(of().protocol(Protocol::Range), "protocol is");
+            refused(of().connections(1), "connections is");
+            refused(of().block_size(2), "block_size is");
+            refused(of().token("secret"), "token is");
+        }
+        for of in [callback, servers] {
+            refused(of().create(true), "create is");
+            refused(of().tags([("order", FileTag { start: 1, step: 1 })]), "tags is");
+        }
+    }
+
+    #[test]
+    fn a_counter_that_cannot_be_is_refused() {
+        let order = FileTag::default();
+        for (tag, how, says) in [
+            ("", order, "tag is \"\""),
+            ("a\nb", order, "tag is"),
+            ("a", FileTag { start: -1, step: 1 }, "the start of the tag \"a\" is -1"),
+            ("a", FileTag { start: i64::MAX, step: 1 }, "the start"),
+            ("a", FileTag { start: 1, step: 0 }, "the step of the tag \"a\" is 0"),
+            ("a", FileTag { start: 1, step: (1 << 24) + 1 }, "the step"),
+        ] {
+            refused(Segments::builder().servers(["file:/nowhere"]).tags([(tag, how)]), says);
+        }
+    }
+
+    #[cfg(feature = "http")]
+    #[test]
+    fn each_protocol_gives_ids_in_its_own_way() {
+        let cases = [
+            (Protocol::Leaf, None, IdOrder::Ranges),
+            (Protocol::LeafSnowflake, None, IdOrder::Sparse),
+            (Protocol::Range, None, IdOrder::Ascending),
+            (Protocol::Range, Some(false), IdOrder::Ranges),
+            (Protocol::Tinyid, None, IdOrder::Ranges),
+            (Protocol::Tinyid, Some(true), IdOrder::Ascending),
+        ];
+        for (protocol, ordered, order) in cases {
+            let builder =
+                Segments::builder().servers(["http://127.0.0.1:1"]).protocol(protocol).token("secret");
+            let builder = ordered.into_iter().fold(builder, SegmentsBuilder::ordered_source);
+            let settings = parsed(builder).unwrap();
+            assert_eq!((settings.options.order, settings.threads()), (order, 4), "{protocol:?}");
+            let Source::Servers { servers, dialect, .. } = settings.source else { panic!() };
+            assert_eq!(
+                (servers.servers.len(), settings.options.from.header_token().is_some()),
+                (1, protocol != Protocol::Tinyid)
+            );
+            assert!(match dialect {
+                Dialect::Leaf(_) => matches!(protocol, Protocol::Leaf | Protocol::LeafSnowflake),
+                Dialect::Range { ordered } =>
+                    protocol == Protocol::Range && ordered == (order == IdOrder::Ascending),
+                Dialect::Tinyid { token } => protocol == Protocol::Tinyid && token == "secret",
+            });
+        }
+    }
+
+    #[test]
+    fn files_are_shared_as_the_options_say() {
+        let builder = || Segments::builder().fetch(|_| Ok(None));
+        let sharing = |builder: SegmentsBuilder| parsed(builder).unwrap().sharing;
+        let (fs, group) = (builder().shared_fs(true), builder().shared_group(true));
+        assert_eq!(sharing(fs.shared_group(false)), Sharing { fs: true, group: false });
+        assert_eq!(sharing(group), Sharing { fs: false, group: true });
+    }
+
+    #[test]
+    fn prewarm_of_nothing_is_none() {
+        let builder = || Segments::builder().fetch(|_| Ok(None));
+        for prewarm in [Prewarm::None, Prewarm::LastDay, Prewarm::Tags(vec!["order".into()])] {
+            assert_eq!(parsed(builder().prewarm(prewarm.clone())).unwrap().options.prewarm, prewarm);
+        }
+        let none = builder().prewarm(Prewarm::LastDay).prewarm(Prewarm::None);
+        assert_eq!(parsed(none).unwrap().options.prewarm, Prewarm::None);
     }
 }

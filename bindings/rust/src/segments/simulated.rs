@@ -34,7 +34,7 @@ impl Opened {
 
     fn marks(&self, env: &Arc<Env>) -> Result<HighWaterMarks> {
         let settings = &self.shared.settings;
-        HighWaterMarks::new(Arc::clone(env), settings.directory.as_deref(), settings.source.order, false)
+        HighWaterMarks::new(Arc::clone(env), settings.directory.as_deref(), settings.options.order, false)
     }
 
     /// Creates the state of the process that is played, as its first call does.

@@ -97,8 +97,8 @@ impl SegmentsStats {
         let servers = servers.into_iter();
         let shown = |dir: &PathBuf| dir.display().to_string();
         SegmentsStats {
-            name: settings.name.clone(),
-            source: settings.source.of_supply.name().to_owned(),
+            name: settings.options.name.clone(),
+            source: settings.source.name().to_owned(),
             servers: servers
                 .map(|(url, error)| ServerStats { url, last_error: error.map(|error| error.to_string()) })
                 .collect(),

@@ -8,7 +8,7 @@ use super::high_water::HighWaterMarks;
 use super::settings::SegmentsSettings;
 use super::source::callback::SegmentSource;
 use super::source::completion::Completion;
-use super::source::source_properties::HostSource;
+use super::source::host_source::HostSource;
 use crate::os;
 use crate::os::env::Env;
 use crate::os::mutex::lock_signal_safe;
@@ -81,7 +81,7 @@ struct Told {
 
 impl Owner for SupplyDriver {
     fn close_idle(&self) {
-        self.settings.source.host.close_idle();
+        self.settings.host.close_idle();
     }
 }
 
@@ -151,27 +151,12 @@ impl SupplyDriver {
         marks: HighWaterMarks,
         env: Arc<Env>,
     ) -> Arc<SupplyDriver> {
-        let source = &settings.source;
-        let of_supply = SupplySettings {
-            source: source.of_supply.clone(),
-            source_name: match settings.directory {
-                Some(_) => source.of_supply.name().to_owned(),
-                // A directory already belongs to an id space.
-                None => format!("{} {}", settings.name, source.of_supply.name()),
-            },
-            order: source.order,
-            step: settings.step,
-            adaptive: settings.adaptive,
-            prefetch: settings.prefetch,
-            marks: marks.store(),
-            advice: FileAdvice::StateDir,
-            keep_unused: settings.keep_unused,
-            machine_start: marks.machine_start(),
-            prewarm: settings.prewarm.clone(),
-        };
+        let (source, advice) = (settings.source.clone(), FileAdvice::StateDir);
+        let of_supply = SupplySettings::of(&settings.options, source, marks.store(), advice);
+        let of_supply = SupplySettings { machine_start: marks.machine_start(), ..of_supply };
         let supply = Supply::new(of_supply, env.random.number().unwrap_or_default() as u64);
         let driver = SupplyDriver::of(settings, marks, env, supply);
-        fetch_pool::add_owner(&driver, driver.settings.source.threads);
+        fetch_pool::add_owner(&driver, driver.settings.threads());
         driver
     }
 
@@ -354,7 +339,7 @@ impl SupplyDriver {
 
     /// Carries out the next call of the machine.
     pub(crate) fn job(self: &Arc<Self>) -> Job {
-        let may_take = match self.settings.source.host {
+        let may_take = match self.settings.host {
             HostSource::Callback(_) => STUCK_IN_CODE,
             _ => STUCK,
         };
@@ -400,7 +385,7 @@ impl SupplyDriver {
 
     /// Carries out a call, on a thread that may wait. `None`: it ends later.
     fn carry_out(self: &Arc<Self>, id: CallId, call: Call) -> Option<CallEnd> {
-        Some(match (call, &self.settings.source.host) {
+        Some(match (call, &self.settings.host) {
             (Call::ReadMark(read), _) => self.marks.read(read).into(),
             (Call::UpdateMark(update), _) => self.marks.update(*update).into(),
             (Call::ListMarks(list), _) => self.marks.list(*list).into(),
@@ -442,7 +427,7 @@ impl SupplyDriver {
         let deadline = Instant::now() + CLOSE_WAITS;
         self.with(|supply, clocks| supply.close(clocks));
         if closes_servers {
-            self.settings.source.host.close();
+            self.settings.host.close();
         }
         let ended = self.ended();
         fetch_pool::remove_owner(self, deadline.saturating_duration_since(Instant::now()));

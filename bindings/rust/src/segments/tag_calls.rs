@@ -163,7 +163,7 @@ impl Tag {
     fn timeout(&self, timeout_ms: Option<i64>) -> Result<Duration> {
         match timeout_ms {
             Some(ms) => milliseconds("timeout_ms", ms, 1),
-            None => Ok(self.shared.settings.timeout),
+            None => Ok(self.shared.settings.options.timeout),
         }
     }
 

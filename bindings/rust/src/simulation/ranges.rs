@@ -3,8 +3,9 @@
 
 use super::world::Crash;
 use super::*;
+use crate::FileTag;
 use crate::segments::high_water::of_source::MarksOfSource;
-use crate::segments::source::file::{FileSource, FileTag};
+use crate::segments::source::file::FileSource;
 use leafid_core::{IdOrder, Segment};
 
 const TAG: &str = "order";
@@ -21,7 +22,7 @@ struct Taker {
 impl Taker {
     fn start(world: &World) -> Result<Taker> {
         let env = Arc::new(world.env());
-        let tags = BTreeMap::from([(TAG.to_owned(), FileTag { start: 1, step: 20 })]);
+        let tags = [(TAG.to_owned(), FileTag { start: 1, step: 20 })];
         let source = FileSource::open(Arc::clone(&env), Path::new("/counters"), true, &tags, false)?;
         let marks = MarksOfSource::new(
             env,
@@ -86,8 +87,7 @@ fn a_network_needs_the_user_s_word_and_the_layers_of_a_container_keep_no_rest() 
     *lock(&world.0.file_system) = FileSystem { name: "nfs4".into(), kind: FilesystemKind::Network };
     let open = |shared_fs| {
         let env = Arc::new(world.env());
-        let source =
-            FileSource::open(Arc::clone(&env), Path::new("/counters"), true, &BTreeMap::new(), shared_fs);
+        let source = FileSource::open(Arc::clone(&env), Path::new("/counters"), true, &[], shared_fs);
         let marks = MarksOfSource::new(env, Some(Path::new("/state")), "it", IdOrder::Ascending, shared_fs);
         [source.map(drop), marks.map(drop)]
     };

@@ -1,26 +1,22 @@
 //! Options, as the models set them.
 
-use super::source::source_properties::SourceProperties;
-use leafid_core::Result;
-use leafid_core::supply::Prewarm;
+use super::source::host_source::HostSource;
+use leafid_core::options::SupplyOptions;
+use leafid_core::supply::Source;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) struct SegmentsSettings {
-    pub(crate) name: String,
+    pub(crate) options: SupplyOptions,
     pub(crate) directory: Option<PathBuf>,
-    pub(crate) source: SourceProperties,
-    pub(crate) step: Option<i64>,
-    pub(crate) adaptive: bool,
-    pub(crate) prefetch: u32,
-    pub(crate) timeout: Duration,
+    pub(crate) host: HostSource,
+    pub(crate) source: Source,
     pub(crate) max_wait: Option<Duration>,
-    pub(crate) keep_unused: bool,
-    pub(crate) prewarm: Prewarm,
+    pub(crate) threads: usize,
 }
 
 impl SegmentsSettings {
-    pub(crate) fn check_tag(&self, _tag: &str) -> Result<()> {
-        Ok(())
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
     }
 }

@@ -5,11 +5,10 @@ mod directory;
 
 use crate::os::env::{Env, NewFile, Sharing};
 use crate::storage::shared_lock::{self, SharedLock};
-pub use counter::FileTag;
 pub(crate) use directory::CounterDirectory;
 use leafid_core::Result;
 use leafid_core::call::{FileAction, FileAdvice, SharedFailure};
-use leafid_core::options::check_tag;
+use leafid_core::options::FileTag;
 use leafid_core::supply::Source;
 #[cfg(test)]
 pub(crate) use leafid_core::supply::counter_update::MARKER;
@@ -34,19 +33,15 @@ impl FileSource {
     /// Opens a directory of counters. With `create` a missing one is created, and an existing one is used unchanged. A
     /// tag of `tags` without a counter gets one at its first fetch.
     ///
-    /// Errors: `unknown_tag` for a directory without its marker; `invalid_argument` for a tag; `state_io`, also for a
+    /// Errors: `unknown_tag` for a directory without its marker; `state_io`, also for a
     /// network file system without `shared_fs`; `state_corrupt`, `state_mismatch`.
     pub(crate) fn open(
         env: Arc<Env>,
         path: &Path,
         create: bool,
-        tags: &BTreeMap<String, FileTag>,
+        tags: &[(String, FileTag)],
         sharing: impl Into<Sharing>,
     ) -> Result<FileSource> {
-        for (tag, how) in tags {
-            check_tag(tag)?;
-            how.check(tag)?;
-        }
         let directory = match create {
             true => CounterDirectory::create(&env, path, sharing)?,
             false => CounterDirectory::open(&env, path, sharing)?,

@@ -175,7 +175,7 @@ impl SegmentUser {
         let env: Arc<Env> = Arc::new(world.env());
         let (name, order, file) = match self.asks {
             Asks::File => {
-                let tags = BTreeMap::from([(tag.clone(), FileTag { start: 1, step: 5_000 })]);
+                let tags = [(tag.clone(), FileTag { start: 1, step: 5_000 })];
                 let file =
                     FileSource::open(Arc::clone(&env), Path::new("/simulated/numbers"), true, &tags, false)?;
                 (file.source_name(), IdOrder::Ascending, Some(file))

@@ -1,39 +1,9 @@
-//! The counter of a tag, and how ids are taken from it.
+//! The counter of a tag, changed by hand.
 
 use crate::storage::shared_file::SharedFile;
-use leafid_core::format::counter::{Counter, MOST_STEP};
-use leafid_core::{Error, Result};
+use leafid_core::Result;
+use leafid_core::format::counter::Counter;
 use std::path::PathBuf;
-
-/// The start and the step of a counter of `file:DIR`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileTag {
-    /// The first id, 0 to 2^63 - 2. Default 1.
-    pub start: i64,
-    /// How many ids a fetch gets if it requests no number, 1 to 2^24. Default 1000. A changed step takes effect without
-    /// a restart.
-    pub step: i64,
-}
-
-impl Default for FileTag {
-    fn default() -> FileTag {
-        FileTag { start: 1, step: 1_000 }
-    }
-}
-
-impl FileTag {
-    /// Errors: `invalid_argument`.
-    pub(crate) fn check(&self, tag: &str) -> Result<()> {
-        let of = |what| format!("the {what} of the tag {tag:?}");
-        if !(0..i64::MAX).contains(&self.start) {
-            return Err(Error::invalid(&of("start"), self.start, "0 to 9223372036854775806"));
-        }
-        if !(1..=MOST_STEP).contains(&self.step) {
-            return Err(Error::invalid(&of("step"), self.step, &format!("1 to {MOST_STEP}")));
-        }
-        Ok(())
-    }
-}
 
 /// A counter whose lock is held.
 pub(crate) struct LockedCounter {

@@ -3,7 +3,7 @@
 //! leafid cannot tell whether a directory without counters is new or has lost them. So nothing starts again by itself:
 //! a directory without its marker is refused, and so is a new counter if an old one is missing.
 
-use super::counter::{FileTag, LockedCounter};
+use super::counter::LockedCounter;
 use crate::os::disk::root;
 use crate::os::env::{Env, FileAccess, FileId, Sharing};
 use crate::storage::io_failure::io_failure;
@@ -11,7 +11,7 @@ use crate::storage::shared_file::{self, SharedFile, Stored};
 use leafid_core::call::FileAdvice;
 use leafid_core::format::counter::{Counter, Marker};
 use leafid_core::format::shared::{Found, corrupt};
-use leafid_core::options::deployment;
+use leafid_core::options::{FileTag, deployment};
 use leafid_core::supply::counter_update::{self, MARKER, counter_file_name};
 use leafid_core::{Code, Error, Result, Utc};
 use std::ffi::OsStr;

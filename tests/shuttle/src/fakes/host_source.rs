@@ -1,16 +1,7 @@
 //! A source without files and servers.
 
 use super::callback::SegmentSource;
-use leafid_core::IdOrder;
-use leafid_core::supply::Source;
 use leafid_core::supply::counter_update::{CounterUpdate, CounterUpdated};
-
-pub(crate) struct SourceProperties {
-    pub(crate) host: HostSource,
-    pub(crate) of_supply: Source,
-    pub(crate) order: IdOrder,
-    pub(crate) threads: usize,
-}
 
 pub(crate) enum HostSource {
     Callback(SegmentSource),
