@@ -14,7 +14,7 @@ use crate::storage::io_failure::io_failure;
 use crate::storage::shared_file::Stored;
 use crate::storage::shared_lock::{self, SharedLock};
 use crate::storage::state_file;
-use leafid_core::call::{FileAction, SharedFailure};
+use leafid_core::call::{FileAction, FileAdvice, SharedFailure};
 use leafid_core::format::file_steps::FileStep;
 use leafid_core::format::mark::Mark;
 use leafid_core::format::unused::MachineStart;
@@ -163,7 +163,9 @@ impl HighWaterMarks {
     }
 }
 
-impl Stored for Mark {}
+impl Stored for Mark {
+    const FILES: FileAdvice = FileAdvice::StateDir;
+}
 
 impl MarkFiles {
     /// Whether this process changed its root since: the path leads elsewhere.

@@ -1,67 +1,62 @@
-//! A file that processes share: each action opens, locks, reads, writes and closes it.
+//! A file that processes share, as commands use it: each action opens, locks, reads, writes and closes it.
 //!
 //! It has two slots, as a state file has. It is never renamed, replaced or unlinked.
 
-use crate::os;
-use crate::os::env::{Env, FileAccess, LockedFile, NewFile};
-use crate::storage::state_file;
+use crate::os::env::{Env, FileAccess, NewFile};
+use crate::storage::shared_lock::{self, SharedLock};
+use leafid_core::Result;
+use leafid_core::call::{FileAction, FileAdvice, SharedFailure};
 use leafid_core::format::shared::{self, Content, Found};
 use leafid_core::format::two_slots::{self, NUMBER_OF_NEW, SLOT_BYTES};
-use leafid_core::{Code, Error, Result};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-/// How long to wait for a file that other processes lock. Each holds it for one write, but a disk may be slow.
-pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often the lock is tried. It is constant, so that a process that waits long does not try less often.
-const POLL_INTERVAL: Duration = Duration::from_micros(500);
 /// The content of a file that processes share.
 pub(crate) trait Stored: Content {
-    /// `state_io` with the failed operation, the path and what to do.
-    fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
-        state_file::failed(doing, path, error)
-    }
+    /// What a user can do about a file that cannot be used.
+    const FILES: FileAdvice;
 }
 
 /// An open file whose lock this process holds.
 pub(crate) struct SharedFile<C> {
-    file: Box<dyn LockedFile>,
+    lock: SharedLock,
     path: PathBuf,
     number: u64,
     spare: usize,
     found: Found<C>,
-    /// The generation of the process that locked it.
-    generation: u64,
 }
 
 /// Reads without the lock: for hints and for values that never decrease. `None` if there is no such file. Errors: as
 /// [`SharedFile::open`].
 pub(crate) fn peek<C: Stored>(env: &Env, path: &Path) -> Result<Option<Found<C>>> {
-    let bytes = env.disk.peek(path).map_err(|error| C::failed("read", path, &error))?;
+    let bytes = env.disk.peek(path).map_err(shared_lock::failed(FileAction::Read));
+    let bytes = bytes.map_err(|failure| failure.error(path.display(), C::FILES))?;
     bytes.map(|bytes| Ok(shared::read(path.display(), &bytes)?.0)).transpose()
 }
 
 impl<C: Stored> SharedFile<C> {
     /// Opens, locks and reads a file. If it is missing, creates it with `initial` and `access`.
     ///
-    /// Errors: `segment_unavailable` when other processes hold the lock for [`LOCK_TIMEOUT`], `state_io`,
-    /// `state_corrupt`, `state_mismatch` for a newer format.
+    /// Errors: `segment_unavailable` when other processes hold the lock too long, `state_io`, `state_corrupt`,
+    /// `state_mismatch` for a newer format.
     pub(crate) fn open(env: &Env, path: PathBuf, initial: &C, access: FileAccess) -> Result<SharedFile<C>> {
         let bytes = two_slots::new_file(|number| shared::seal(number, initial))?;
-        let locked = lock(env, &path, Some(NewFile { bytes: &bytes, access }));
-        let file = locked.map_err(|error| C::failed("open", &path, &error))?.ok_or_else(|| late(&path))?;
-        SharedFile::read(path, file)
+        let gone = SharedFailure::Replaced.error(path.display(), C::FILES);
+        SharedFile::locked(env, path, Some(NewFile { bytes: &bytes, access }))?.ok_or(gone)
     }
 
     /// As [`SharedFile::open`], but returns `None` if there is no such file.
     pub(crate) fn open_existing(env: &Env, path: PathBuf) -> Result<Option<SharedFile<C>>> {
-        match lock(env, &path, None) {
-            Ok(Some(file)) => SharedFile::read(path, file).map(Some),
-            Ok(None) => Err(late(&path)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(C::failed("open", &path, &error)),
+        SharedFile::locked(env, path, None)
+    }
+
+    fn locked(env: &Env, path: PathBuf, new: Option<NewFile<'_>>) -> Result<Option<SharedFile<C>>> {
+        let failed = |failure: SharedFailure| failure.error(path.display(), C::FILES);
+        let Some(lock) = SharedLock::open(&*env.disk, &path, new).map_err(failed)? else { return Ok(None) };
+        let (found, number, spare) = shared::read(path.display(), &lock.read().map_err(failed)?)?;
+        if number <= NUMBER_OF_NEW {
+            lock.sync_name().map_err(failed)?;
         }
+        Ok(Some(SharedFile { lock, path, number, spare, found }))
     }
 
     /// The content that was read.
@@ -72,60 +67,13 @@ impl<C: Stored> SharedFile<C> {
     /// Writes a new content and syncs it. After an error the file may hold the old or the new one, and must be opened
     /// again.
     pub(crate) fn write(&mut self, content: &C) -> Result<()> {
-        let failed = |error: io::Error| C::failed("write", &self.path, &error);
-        if !self.file.is_in_place().map_err(failed)? {
-            return Err(failed(io::Error::other("it was deleted, moved or replaced meanwhile")));
-        }
         let bytes = shared::seal(self.number + 1, content)?;
-        self.file.write(self.spare * SLOT_BYTES, &bytes).map_err(failed)?;
+        let written = self.lock.write(self.spare * SLOT_BYTES, &bytes, false);
+        written.map_err(|failure| failure.error(self.path.display(), C::FILES))?;
         self.number += 1;
         self.spare = 1 - self.spare;
         Ok(())
     }
-
-    fn read(path: PathBuf, file: Box<dyn LockedFile>) -> Result<SharedFile<C>> {
-        let bytes = file.read().map_err(|error| C::failed("read", &path, &error))?;
-        let (found, number, spare) = shared::read(path.display(), &bytes)?;
-        if number <= NUMBER_OF_NEW {
-            file.sync_name().map_err(|error| C::failed("make durable the name of", &path, &error))?;
-        }
-        Ok(SharedFile { file, path, number, spare, found, generation: os::process::generation() })
-    }
-}
-
-impl<C> Drop for SharedFile<C> {
-    /// Unlocks, so that a forked child whose fork handlers did not run does not keep the lock. A child does not unlock
-    /// its parent's file.
-    fn drop(&mut self) {
-        if self.generation == os::process::generation() {
-            self.file.unlock();
-        }
-    }
-}
-
-/// Returns `None` if others held the lock for [`LOCK_TIMEOUT`].
-pub(crate) fn lock(
-    env: &Env,
-    path: &Path,
-    new: Option<NewFile<'_>>,
-) -> io::Result<Option<Box<dyn LockedFile>>> {
-    let deadline = Instant::now() + LOCK_TIMEOUT;
-    loop {
-        let file = env.disk.open(path, new)?;
-        if file.is_some() || Instant::now() >= deadline {
-            return Ok(file);
-        }
-        std::thread::sleep(POLL_INTERVAL);
-    }
-}
-
-fn late(path: &Path) -> Error {
-    let message = format!(
-        "{} was locked by others for {} ms; try again, and see what holds it that long",
-        path.display(),
-        LOCK_TIMEOUT.as_millis()
-    );
-    Error::new(Code::SegmentUnavailable, message)
 }
 
 /// Reads a file and writes its content again: returns the slot, and whether the other one was damaged.
@@ -138,6 +86,7 @@ pub(crate) fn rewrite<C: Content>(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use leafid_core::Code;
     use leafid_core::format::shared::{JsonResult, Object};
     use serde::Serialize;
 
@@ -155,7 +104,9 @@ mod tests {
         }
     }
 
-    impl Stored for Count {}
+    impl Stored for Count {
+        const FILES: FileAdvice = FileAdvice::StateDir;
+    }
 
     fn open(directory: &Path) -> SharedFile<Count> {
         let path = directory.join("count");

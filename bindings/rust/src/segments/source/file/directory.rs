@@ -22,15 +22,11 @@ const PREFIX: &str = "tag-";
 const SUFFIX: &str = ".counter";
 
 impl Stored for Marker {
-    fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
-        failed(doing, path, error)
-    }
+    const FILES: FileAdvice = FileAdvice::Counters;
 }
 
 impl Stored for Counter {
-    fn failed(doing: &str, path: &Path, error: &io::Error) -> Error {
-        failed(doing, path, error)
-    }
+    const FILES: FileAdvice = FileAdvice::Counters;
 }
 
 /// An open directory of counters.
