@@ -9,6 +9,14 @@ pub use shared_failure::{LOCK_TIMEOUT, SharedFailure};
 
 use core::time::Duration;
 
+/// How long a close waits for what may hang: threads, the disk, a source.
+pub const CLOSE_WAITS: Duration = Duration::from_secs(2);
+
+/// How long an opening waits for the disk: at least 100 ms, whatever `timeout_ms` is.
+pub fn disk_bound(timeout: Duration) -> Duration {
+    timeout.max(Duration::from_millis(100))
+}
+
 /// The clocks of the host, read directly before a machine is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Clocks {

@@ -41,6 +41,7 @@ pub use call_end::{Claimed, Holder, RunCallEnd, SourceFailure};
 pub use disk_calls::{HolderCall, HostLockCall, HostUnlockCall, NamesCall, RecordCloseCall, RecordsCall};
 pub use lanes::{Lane, RunCall};
 pub use notices::RunNotice;
+pub use order::closed;
 pub use run_callers::{Answered, Need, RunTicket};
 pub use run_state::RunState;
 pub use run_stats::RunStats;

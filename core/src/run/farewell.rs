@@ -7,11 +7,9 @@
 //! | the lease is kept | the source said that it is lost | nothing is released |
 //! | the lease is kept | a renewal of servers was given up, and has no answer | nothing is released |
 
+use crate::call::CLOSE_WAITS;
 use crate::{HeldLease, Layout, Lease, RenewalAnswer};
 use core::time::Duration;
-
-/// How long a close waits for the disk and for the source.
-const CLOSE_WAITS: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Farewell {

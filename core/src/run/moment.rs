@@ -1,6 +1,6 @@
 //! What each part of a run is given when something happens: the settings, the place, and the clocks of this moment.
 
-use crate::call::Clocks;
+use crate::call::{Clocks, disk_bound};
 use crate::format::state::{StoredRecord, Writer};
 use crate::place::Place;
 use crate::run::cache_read::CacheSeeker;
@@ -97,9 +97,9 @@ impl<'m> Moment<'m> {
         self.place.rules(self.settings.rules)
     }
 
-    /// How long an opening waits for the disk: at least 100 ms, whatever `timeout_ms` is.
+    /// How long an opening waits for the disk.
     pub(crate) fn disk_bound(&self) -> Duration {
-        self.settings.timeout.max(Duration::from_millis(100))
+        disk_bound(self.settings.timeout)
     }
 
     /// The longest duration of a renewal of a lease.

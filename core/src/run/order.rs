@@ -35,7 +35,7 @@ use crate::run::run_state::RunState;
 use crate::run::seat::{Seat, SpanEnd};
 use crate::run::server_leases::ServerLeases;
 use crate::run::settings::{RunSettings, Workers};
-use crate::run::waiting::{Answer, Delay, DelayedBy};
+use crate::run::waiting::{Answer, Delay, DelayedBy, Waiting};
 use crate::{Code, Error, Lease, LeaseClaim, RenewalAnswer, RenewalEnd, Snowflake};
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -162,7 +162,7 @@ impl RunOrder {
         self.callers.give_up(ticket);
         if self.life == Life::Claiming && !self.callers.opens() {
             self.is_told = true;
-            self.undo_round(Error::new(Code::WouldBlock, "interrupted while waiting; call again"), m);
+            self.undo_round(Waiting::interrupted(), m);
         }
     }
 
@@ -492,6 +492,7 @@ impl RunOrder {
     }
 }
 
-pub(crate) fn closed() -> Error {
+/// The error of a generator that was closed.
+pub fn closed() -> Error {
     Error::new(Code::Closed, "the generator was closed; open another one")
 }

@@ -1,7 +1,7 @@
 //! What a supply is of: its source, its marks, and the rules of its tags.
 
 use super::counter_update::{CounterDirectory, NamedCounter};
-use crate::call::FileAdvice;
+use crate::call::{CLOSE_WAITS, FileAdvice};
 use crate::format::unused::MachineStart;
 use crate::http::HttpServers;
 use crate::options::{Prewarm, Protocol, SupplyFrom, SupplyOptions, check_tag};
@@ -20,9 +20,6 @@ const STEP: i64 = 1_000;
 const TAGS_OF_LEAF: usize = 64;
 /// The number of ids to fetch in advance for a tag whose source returns them one by one.
 const PREWARMED: i64 = 16;
-
-/// How long a close waits for the disk.
-const CLOSE_WAITS: Duration = Duration::from_secs(2);
 
 /// A tag of one [`super::Supply`]. None is used again for another tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -256,7 +253,7 @@ impl Source {
     }
 
     /// Errors: `invalid_argument` for what is no tag, or a tag that the source would confuse with another.
-    pub fn check_tag(&self, tag: &str) -> Result<()> {
+    pub(super) fn check_tag(&self, tag: &str) -> Result<()> {
         check_tag(tag)?;
         self.leaf().map_or(Ok(()), |(mode, _)| mode.check_tag(tag))
     }

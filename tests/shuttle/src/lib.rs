@@ -20,15 +20,9 @@ pub(crate) mod tasks {
     }
     pub(crate) mod interrupt {
         pub(crate) type Interrupted<'a> = &'a mut dyn FnMut() -> bool;
-
-        pub(crate) fn interrupted() -> leafid_core::Error {
-            leafid_core::Error::new(leafid_core::Code::WouldBlock, "interrupted while waiting; call again")
-        }
     }
     pub(crate) mod with_timeout {
         use std::time::Duration;
-
-        pub(crate) const CLOSE_WAITS: Duration = Duration::from_secs(2);
 
         pub(crate) enum Timed<T> {
             Done(T),

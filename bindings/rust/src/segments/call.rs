@@ -18,7 +18,8 @@ use super::supply_driver::{Found, SupplyDriver, Waiter};
 use super::tag::Tag;
 use crate::os::{self, futex};
 use crate::tasks::fetch_pool;
-use crate::tasks::interrupt::{self, Interrupted};
+use crate::tasks::interrupt::Interrupted;
+use leafid_core::run::Waiting;
 use leafid_core::supply::{Ticket, Wish, closed};
 use leafid_core::{Code, Empty, Error, Result, Run, push_zeroes};
 use smallvec::SmallVec;
@@ -180,7 +181,7 @@ impl PendingTake {
                 futex::wait(word, 0, left.clamp(Duration::from_millis(1), SLICE));
             }
             if interrupted() {
-                return Err(interrupt::interrupted());
+                return Err(Waiting::interrupted());
             }
             if word.as_ref().is_none_or(|word| word.load(Acquire) == 0) {
                 fetch_pool::ensure_threads(true);

@@ -4,8 +4,9 @@ use super::high_water::HighWaterMarks;
 use super::settings::SegmentsSettings;
 use super::supply_driver::SupplyDriver;
 use crate::os::env;
-use crate::tasks::with_timeout::{self, SHORTEST_DISK_WAIT};
+use crate::tasks::with_timeout;
 use leafid_core::Result;
+use leafid_core::call::disk_bound;
 use std::sync::Arc;
 
 /// Creates the directory of the marks if it is missing. It fetches nothing yet.
@@ -13,8 +14,7 @@ pub(crate) fn open(settings: &Arc<SegmentsSettings>) -> Result<Arc<SupplyDriver>
     let env = Arc::clone(env::of_process());
     let (its_env, its) = (Arc::clone(&env), Arc::clone(settings));
     let make = move || HighWaterMarks::new(its_env, its.directory.as_deref(), its.options.order, its.sharing);
-    let (within, advice) =
-        (settings.options.timeout.max(SHORTEST_DISK_WAIT), "see state_dir, or raise timeout_ms");
+    let (within, advice) = (disk_bound(settings.options.timeout), "see state_dir, or raise timeout_ms");
     let marks = with_timeout::run_on_disk(within, "the disk", advice, make)?;
     Ok(SupplyDriver::open(Arc::clone(settings), marks, env))
 }

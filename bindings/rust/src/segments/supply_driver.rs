@@ -13,8 +13,8 @@ use crate::os;
 use crate::os::env::Env;
 use crate::os::mutex::lock_signal_safe;
 use crate::tasks::fetch_pool::{self, Job, Owner, STUCK, STUCK_IN_CODE, TimerKey};
-use crate::tasks::with_timeout::{self, CLOSE_WAITS, Timed};
-use leafid_core::call::{CallId, Clocks, FileAdvice, Level};
+use crate::tasks::with_timeout::{self, Timed};
+use leafid_core::call::{CLOSE_WAITS, CallId, Clocks, FileAdvice, Level};
 use leafid_core::supply::{
     self, Call, CallEnd, Collected, FetchCall, Notice, Supply, SupplySettings, SupplyStats, TagId, Ticket,
     Wish,

@@ -77,7 +77,7 @@ impl Leased {
 
     /// The work of the background thread.
     fn renew(&self) {
-        Arc::clone(&self.open.generator.driver).renew(false);
+        Arc::clone(&self.open.generator.driver).renew();
     }
 
     /// The next renewal is due.

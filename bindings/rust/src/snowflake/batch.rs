@@ -2,7 +2,6 @@
 
 use crate::Snowflake;
 use crate::os;
-use crate::tasks::interrupt;
 use leafid_core::options::{check_n, no_memory};
 use leafid_core::run::Waiting;
 use leafid_core::{Result, Run, push_zeroes};
@@ -85,7 +84,7 @@ impl Snowflake {
             if asked.elapsed() > ASK {
                 asked = Instant::now();
                 if interrupted() {
-                    return Err(interrupt::interrupted());
+                    return Err(Waiting::interrupted());
                 }
             }
         }

@@ -17,7 +17,7 @@ use crate::os::env::Env;
 use crate::os::futex;
 use crate::os::mutex::{PollSleep, lock_signal_safe};
 use crate::snowflake::unanswered;
-use crate::tasks::interrupt::{self, Interrupted};
+use crate::tasks::interrupt::Interrupted;
 use crate::tasks::renewal_timer::{Renewable, RenewalTimer};
 use crate::tasks::user_calls;
 use crate::tasks::with_timeout::{self, Timed};
@@ -27,7 +27,7 @@ use crate::worker::worker_locks::WorkerLocks;
 use leafid_core::call::{CallId, Clocks, Level};
 use leafid_core::place::Place;
 use leafid_core::run::{
-    Answer, Lane, Need, RunCall, RunCallEnd, RunNotice, RunState, RunStats, RunTicket, WorkerRun,
+    Answer, Lane, Need, RunCall, RunCallEnd, RunNotice, RunState, RunStats, RunTicket, Waiting, WorkerRun,
 };
 use leafid_core::{Durations, Result, Snowflake as Core};
 use std::sync::atomic::{
@@ -117,7 +117,7 @@ enum Next {
 }
 
 impl Renewable for Driver {
-    fn renew(self: Arc<Self>, _: bool) -> Option<Duration> {
+    fn renew(self: Arc<Self>) -> Option<Duration> {
         self.drive(Driving::Renewals)
     }
 
@@ -310,7 +310,7 @@ impl Driver {
                 // It may have been opened just before: then the caller has a handle to close.
                 return match self.with(|run, _| run.state()) {
                     Some(RunState::Held { .. }) => Ok(()),
-                    _ => Err(interrupt::interrupted()),
+                    _ => Err(Waiting::interrupted()),
                 };
             }
             // No thread drives: the machine ends a close by itself, but not a claim.

@@ -7,10 +7,11 @@ use crate::snowflake::driver::Driver;
 use crate::snowflake::generator::Generator;
 use crate::tasks::interrupt::Interrupted;
 use crate::tasks::renewal_timer::RenewalTimer;
-use crate::tasks::with_timeout::CLOSE_WAITS;
 use crate::worker::place::place;
 use crate::worker::settings::{Key, SnowflakeSettings};
+use leafid_core::call::CLOSE_WAITS;
 use leafid_core::place::Place;
+use leafid_core::run::closed;
 use leafid_core::{Code, Error, Result};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -101,8 +102,7 @@ impl Registry {
             }
             let generator = Generator::of(&driver);
             opening.succeeded = generator.is_some();
-            return generator
-                .ok_or_else(|| Error::new(Code::Closed, "the generator was closed; open another one"));
+            return generator.ok_or_else(closed);
         }
     }
 

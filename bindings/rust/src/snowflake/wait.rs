@@ -4,7 +4,7 @@ use crate::os;
 use crate::os::mutex::PollSleep;
 use crate::snowflake::driver::Driver;
 use crate::snowflake::generator::Generator;
-use crate::tasks::interrupt::{self, Interrupted};
+use crate::tasks::interrupt::Interrupted;
 use crate::worker::settings::SnowflakeSettings;
 use leafid_core::run::{Pause, RunTicket, Waiting};
 use leafid_core::{Action, Result};
@@ -83,7 +83,7 @@ impl<'a> Wait<'a> {
             if looked.elapsed() > STUCK {
                 looked = Instant::now();
                 if (self.interrupted)() {
-                    return Err(interrupt::interrupted());
+                    return Err(Waiting::interrupted());
                 }
                 if !helped && !driver.has_span_answer(ticket) {
                     helped = driver.help(until.saturating_duration_since(Instant::now()));
@@ -109,7 +109,7 @@ impl<'a> Wait<'a> {
         if left > LATE {
             clock.sleep((left - LATE).min(SLICE));
             if left > SLICE && (self.interrupted)() {
-                return Err(interrupt::interrupted());
+                return Err(Waiting::interrupted());
             }
         } else {
             // The rest of the wait is shorter than a sleep may be late.

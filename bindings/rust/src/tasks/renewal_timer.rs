@@ -12,8 +12,8 @@ static TIMER: PerProcess<Arc<RenewalTimer>> = PerProcess::new();
 
 /// An object that the timer renews.
 pub(crate) trait Renewable: Send + Sync + 'static {
-    /// Renews what is due. Returns when to call it again, if at all. `waited_for`: a caller waits for it.
-    fn renew(self: Arc<Self>, waited_for: bool) -> Option<Duration>;
+    /// Renews what is due. Returns when to call it again, if at all.
+    fn renew(self: Arc<Self>) -> Option<Duration>;
     /// Whether it holds a lease, which ends without a renewal.
     fn is_leased(&self) -> bool;
 }
@@ -81,7 +81,7 @@ impl RenewalTimer {
             // The system gives no thread: callers renew the span themselves, at each of these calls.
             log::warn!("leafid: no background thread ({error}); spans are renewed by the callers");
             if os::check_may_work().is_ok() {
-                without_signals(|| Arc::clone(renewable).renew(!early));
+                without_signals(|| Arc::clone(renewable).renew());
             }
         }
         self.state.wake.notify_one();
@@ -166,9 +166,9 @@ impl SharedState {
                 work = self.wake.wait_timeout(work, wait).map_or_else(|e| e.into_inner().0, |(work, _)| work);
                 continue;
             }
-            let RenewalJob { renewable, early, leased, .. } = work.jobs.swap_remove(next);
+            let RenewalJob { renewable, leased, .. } = work.jobs.swap_remove(next);
             drop(work);
-            let again = renewable.upgrade().and_then(|renewable| renewable.renew(!early));
+            let again = renewable.upgrade().and_then(|renewable| renewable.renew());
             work = lock(&self.work);
             let asked_meanwhile = work.jobs.iter().any(|job| job.renewable.ptr_eq(&renewable));
             if let Some(again) = again

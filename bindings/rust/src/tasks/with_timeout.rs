@@ -10,11 +10,6 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::AcqRel, Ordering::Acqu
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long a close waits for threads and for the disk.
-pub(crate) const CLOSE_WAITS: Duration = Duration::from_secs(2);
-/// The shortest time limit of an opening for the disk, whatever `timeout_ms` is.
-pub(crate) const SHORTEST_DISK_WAIT: Duration = Duration::from_millis(100);
-
 /// How work with a timeout ended.
 pub(crate) enum Timed<T> {
     Done(T),

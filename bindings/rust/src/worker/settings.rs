@@ -4,13 +4,13 @@ use crate::config::http_options::{SHARED_GROUP, flag, with_variable};
 use crate::config::state_dir;
 use crate::os::env::{FileId, Sharing};
 use crate::storage::state_file::IdSpace;
-use crate::tasks::with_timeout::SHORTEST_DISK_WAIT;
 use crate::worker::lease_servers;
 use crate::worker::options::SnowflakeOptions;
 use crate::worker::peer_clocks::PeerTimes;
 use crate::worker::source::WorkerSource;
 use crate::worker::worker_ids::WorkerIds;
 use crate::{ClockSource, Worker};
+use leafid_core::call::disk_bound;
 use leafid_core::options::{
     DEFAULT_TIMEOUT_MS, WorkerRange, allowed, check_unpersisted, id_space, milliseconds, no_record_wait_ms,
     refuse_options_of, rules, start_tick, with_epoch,
@@ -54,9 +54,9 @@ pub(crate) struct Key {
 }
 
 impl SnowflakeSettings {
-    /// How long an opening waits for the disk: at least 100 ms, whatever `timeout_ms` is.
+    /// How long an opening waits for the disk.
     pub(crate) fn disk_bound(&self) -> Duration {
-        self.timeout.max(SHORTEST_DISK_WAIT)
+        disk_bound(self.timeout)
     }
 
     /// As the core knows them.

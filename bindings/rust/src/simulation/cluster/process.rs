@@ -40,7 +40,7 @@ impl Process {
     /// The work of its background thread, and the calls of the lease server whose turn has come.
     pub(crate) fn background(&mut self, now_ms: i64) {
         self.play();
-        Arc::clone(&self.generator.driver).renew(false);
+        Arc::clone(&self.generator.driver).renew();
         self.take_calls(now_ms);
         let mut at = 0;
         while at < self.calls.len() {
