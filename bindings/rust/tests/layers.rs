@@ -10,7 +10,7 @@ mod layers {
 }
 
 use layers::graph::circles;
-use layers::rules::{long_files, of_any_crate, of_the_host};
+use layers::rules::{long_files, of_any_crate, of_the_host, undue_decisions};
 use layers::sources::{Crate, script_imports};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -75,6 +75,56 @@ const SYSTEMS: &[&str] = &["linux", "macos", "unix", "windows"];
 /// These know each other: a child closes its parent's descriptors before it has a generation of its own.
 const AT_FORK: &[&str] = &["os/inherited_fds", "os/per_process", "os/process"];
 
+/// What the drivers of the core's machines decide by themselves: the file, a part of the line (if it is empty, all
+/// lines), and why. All other codes and sentences of errors, and all other durations, are the core's.
+const OWNED: &[(&str, &str, &str)] = &[
+    ("segments/call", "const SLICE", SLEEPS),
+    ("segments/call", "left.clamp(", SLEEPS),
+    ("segments/call", "Code::WouldBlock", "a wish that may not wait found none at hand"),
+    ("segments/call", "Code::StateIo", "a process without threads, which the machine cannot see"),
+    ("segments/high_water/by_hand", "", COMMAND),
+    ("segments/open", "SENTENCE", DISK),
+    ("segments/reserved_run", "Code::WouldBlock", "a wish that may not wait found none at hand"),
+    ("segments/shared", "log::warn!", "a drop has no caller to tell"),
+    ("segments/source/file/counter", "", COMMAND),
+    ("segments/source/file/directory", "", COMMAND),
+    ("segments/source/host_source", "opened(SENTENCE", DISK),
+    ("segments/source/host_source", "let allowed", FEATURE),
+    ("segments/source/host_source", "Error::invalid(", FEATURE),
+    ("segments/supply_driver", "Code::Internal", DEFECT),
+    ("segments/supply_driver", "Duration::from_micros(100)", SLEEPS),
+    ("segments/supply_driver", "thread::sleep(", SLEEPS),
+    ("snowflake/batch", "const ASK", SLEEPS),
+    ("snowflake/driver", "const AS_LONG_AS_IT_TAKES", "the machine ends each wait"),
+    ("snowflake/driver", "const SLICE", SLEEPS),
+    ("snowflake/driver", "disk_bound(), SENTENCE", DISK),
+    ("snowflake/handle", "Code::Closed", "a closed handle has no generator to ask"),
+    ("snowflake/handle", "log::warn!", "a drop has no caller to tell"),
+    ("snowflake/registry", "let message", "another thread has the entry of this key"),
+    ("snowflake/registry", "Code::StateIo", "another thread has the entry of this key"),
+    ("snowflake/registry", "Code::WouldBlock", "who was interrupted does not try by itself"),
+    ("snowflake/wait", "const LATE", SLEEPS),
+    ("snowflake/wait", "const SLICE", SLEEPS),
+    ("snowflake/wait", "const STUCK", SLEEPS),
+    ("snowflake/wait", "Duration::from_nanos", "the time that is left, in the unit of sleeps"),
+    ("worker/lease_servers", "opened(SENTENCE", DISK),
+    ("worker/lease_servers", "let allowed", FEATURE),
+    ("worker/lease_servers", "Error::invalid(", FEATURE),
+    ("worker/place", "no_answer(", DISK),
+    ("worker/place", "failed(SENTENCE", "what it does with a directory"),
+    ("worker/reset", "", COMMAND),
+    ("worker/run_calls", "not_begun(", DEFECT),
+    ("worker/settings", "", "the options of a snowflake"),
+    ("worker/source", "let message", DEFECT),
+    ("worker/source", "Code::Internal", DEFECT),
+    ("worker/worker_ids", "", "the options of a snowflake"),
+];
+const SLEEPS: &str = "how long this host sleeps before it looks again";
+const DISK: &str = "the disk did not answer";
+const COMMAND: &str = "a command changes a file by hand";
+const FEATURE: &str = "what this build lacks";
+const DEFECT: &str = "a defect of leafid";
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -97,6 +147,7 @@ fn each_file_keeps_the_rules() {
         spread.extend(sources.spread_types());
         if name == "rust" {
             found.extend(of_the_host(&sources));
+            found.extend(undue_decisions(&sources));
         }
     }
     let listed = SPREAD.iter().map(|(of, file, _)| ((*of).to_owned(), (*file).to_owned()));

@@ -1,7 +1,7 @@
 //! Each rule finds what breaks it, in a crate that was made up.
 
 use super::graph::circles;
-use super::rules::{long_files, of_any_crate, of_the_host};
+use super::rules::{decisions, long_files, of_any_crate, of_the_host};
 use super::sources::{Crate, script_imports};
 use std::collections::BTreeSet;
 
@@ -72,6 +72,15 @@ fn what_breaks_a_rule_is_found_and_nothing_else() {
         let sources = Crate::of_texts(files);
         assert_eq!([of_any_crate("x", &sources), of_the_host(&sources)].concat(), found, "{files:?}");
     }
+}
+
+#[test]
+fn what_a_driver_decides_is_found() {
+    let text = "use a::Code;\n#[allow(a, reason = \"a b c\")]\nfn a() {\n    b(Code::A, \"two words\", \"and three words\");\n}\n\
+                const C: D = Duration::from_millis(1);\n// Code::B\n#[cfg(test)]\nmod tests {\n    use Code::C;\n}\n";
+    let sources = Crate::of_texts(&[("segments/a", text), ("worker/b", "fn b() {}"), ("tasks/c", text)]);
+    let found = ["b(Code::A, , SENTENCE);", "const C: D = Duration::from_millis(1);"];
+    assert_eq!(decisions(&sources), found.map(|line| ("segments/a", line)).into());
 }
 
 #[test]

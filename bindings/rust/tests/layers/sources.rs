@@ -9,12 +9,15 @@ use std::path::Path;
 /// For each module (`segments/source/leaf`; the crate's own is empty) those that it names.
 pub(crate) type Imports = BTreeMap<String, BTreeSet<String>>;
 
+/// Stands for a string of three words or more.
+pub(crate) const SENTENCE: &str = "SENTENCE";
+
 pub(crate) struct Crate {
     pub(crate) files: BTreeMap<String, Source>,
 }
 
 pub(crate) struct Source {
-    /// Without comments, strings and what is compiled for tests alone.
+    /// Without comments, strings and what is compiled for tests alone. Where a sentence was is [`SENTENCE`].
     code: String,
     /// What `use` brings in: a name, and the path it stands for, as written.
     uses: Vec<(String, Vec<String>)>,
@@ -48,6 +51,14 @@ impl Source {
             uses: uses(&code),
             code,
         }
+    }
+}
+
+impl Source {
+    /// The lines that hold one of these, but for attributes.
+    pub(crate) fn lines_with(&self, parts: &[&str]) -> impl Iterator<Item = &str> {
+        let lines = self.code.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+        lines.filter(|line| parts.iter().any(|part| line.contains(part)))
     }
 }
 
@@ -179,9 +190,14 @@ fn without_text(text: &str) -> String {
             0
         };
         let taken = if skipped == 0 { next.len_utf8() } else { skipped };
+        let is_text = rest.starts_with(['"', 'r']);
         match skipped {
             0 => code.push(next),
-            _ => code.extend(rest[..taken].chars().filter(|c| *c == '\n')),
+            _ if is_text && rest[..taken].split_whitespace().count() > 2 => code += SENTENCE,
+            _ => {}
+        }
+        if skipped > 0 {
+            code.extend(rest[..taken].chars().filter(|c| *c == '\n'));
         }
         rest = &rest[taken..];
     }
