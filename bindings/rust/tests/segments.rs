@@ -224,14 +224,27 @@ fn what_a_source_gives_twice_is_refused_and_the_next_good_answer_used() {
     assert_eq!(order.take(10).unwrap(), [1, 2, 3, 4, 5, 1_000, 1_001, 1_002, 1_003, 1_004]);
 }
 
+/// An error whose text is a defect.
+#[derive(Debug)]
+struct Untold;
+
+impl std::fmt::Display for Untold {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("as asked")
+    }
+}
+
+impl std::error::Error for Untold {}
+
 #[test]
 fn an_error_has_its_own_text_and_code() {
     type Give = fn(&FetchRequest) -> leafid::Answer<Option<Fetched>>;
     // A panic that is told with its backtrace takes its time.
-    let cases: [(Give, i64, Code, &str); 4] = [
+    let cases: [(Give, i64, Code, &str); 5] = [
         (|_| Err("no such table".into()), 5_000, Code::SegmentUnavailable, "no such table"),
         (|_| Ok(Some(Segment::new(7, 7, 1)?.into())), 5_000, Code::SourceInvalid, "from 7 to 7"),
         (|_| panic!("as asked"), 5_000, Code::SegmentUnavailable, "panicked"),
+        (|_| Err(Untold.into()), 5_000, Code::SegmentUnavailable, "panicked"),
         (
             |_| {
                 std::thread::sleep(Duration::from_secs(20));

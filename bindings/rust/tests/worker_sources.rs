@@ -10,6 +10,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
+/// An error whose text is a defect.
+#[derive(Debug)]
+struct Untold;
+
+impl std::fmt::Display for Untold {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("as asked")
+    }
+}
+
+impl std::error::Error for Untold {}
+
 #[test]
 fn what_the_callback_answers_is_checked() {
     let place = Place::new();
@@ -28,6 +40,7 @@ fn what_the_callback_answers_is_checked() {
         (|_| Ok(Some(i64::MAX)), Code::InvalidArgument, "9223372036854775807"),
         (|_| Err("no route to the database".into()), Code::WorkerLost, "no route to the database"),
         (|_| panic!("a defect of the user's"), Code::WorkerLost, "panicked"),
+        (|_| Err(Untold.into()), Code::WorkerLost, "panicked"),
         (|_| Ok(None), Code::WorkerInUse, "no free worker id"),
         (|_| Ok(Some(5)), Code::WorkerInUse, "worker id 5"),
         (

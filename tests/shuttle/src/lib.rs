@@ -16,7 +16,18 @@ pub mod world;
 /// What the copies ask of other parts of the host.
 pub(crate) mod tasks {
     pub(crate) mod user_calls {
+        use leafid_core::run::SourceFailure;
+
         pub(crate) type Answer<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+        pub(crate) fn guarded<T>(call: impl FnOnce() -> Answer<T>) -> Result<T, SourceFailure> {
+            let told = |error: Box<dyn std::error::Error + Send + Sync>| match error.downcast() {
+                Ok(error) => SourceFailure::Coded(*error),
+                Err(error) => SourceFailure::Text(error.to_string()),
+            };
+            let code = std::panic::AssertUnwindSafe(|| call().map_err(told));
+            std::panic::catch_unwind(code).unwrap_or(Err(SourceFailure::Panicked))
+        }
     }
     pub(crate) mod interrupt {
         pub(crate) type Interrupted<'a> = &'a mut dyn FnMut() -> bool;

@@ -3,9 +3,12 @@
 use crate::os::mutex::{PollSleep, lock_signal_safe};
 use crate::os::process::{ForkHooks, ForkOrder, at_fork};
 use crate::os::{self, PerProcess, Thread};
+use leafid_core::Error;
 use leafid_core::call::{IoFailure, IoKind, MOST_STUCK_CALLS};
+use leafid_core::run::SourceFailure;
 use std::cell::Cell;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -13,6 +16,15 @@ use std::time::{Duration, Instant};
 /// The result of a user callback. A [`leafid_core::Error`] in the box keeps its code; any other error becomes
 /// `worker_lost`.
 pub type Answer<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// The end of a call of user code. leafid goes on after a panic, also one of the text of an error.
+pub(crate) fn guarded<T>(call: impl FnOnce() -> Answer<T>) -> std::result::Result<T, SourceFailure> {
+    let told = |error: Box<dyn std::error::Error + Send + Sync>| match error.downcast::<Error>() {
+        Ok(error) => SourceFailure::Coded(*error),
+        Err(error) => SourceFailure::Text(error.to_string()),
+    };
+    catch_unwind(AssertUnwindSafe(|| call().map_err(told))).unwrap_or(Err(SourceFailure::Panicked))
+}
 
 /// The calls of this process. A forked child starts with none, because it has no thread of its parent.
 static CALLS: PerProcess<Calls> = PerProcess::new();

@@ -1,7 +1,6 @@
 //! The clocks of peers, which a user callback returns.
 
-use crate::tasks::user_calls::Answer;
-use crate::worker::source::guarded;
+use crate::tasks::user_calls::{Answer, guarded};
 use leafid_core::run::{PeersCall, RunCallEnd};
 use std::fmt;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! servers.
 
 use crate::os::env::Env;
-use crate::tasks::user_calls::Answer;
+use crate::tasks::user_calls::{Answer, guarded};
 #[cfg(feature = "http")]
 use crate::worker::lease_client::LeaseClient;
 use crate::worker::leases::{ClaimRequest, WorkerLeases};
@@ -10,7 +10,6 @@ use leafid_core::http::{HttpCall, HttpEnd, NoResponse};
 use leafid_core::run::{ClaimCall, Claimed, ReleaseCall, RenewCall, RunCallEnd, SourceFailure, Workers};
 use leafid_core::{Code, Error, RenewalRequest, Result};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 type ClaimId = dyn Fn(&ClaimRequest) -> Answer<Option<i64>> + Send + Sync;
@@ -156,15 +155,6 @@ impl WorkerSource {
             WorkerSourceKind::Servers(servers) => (Arc::as_ptr(servers) as usize, 0),
         })
     }
-}
-
-/// The end of a call of user code. leafid goes on after a panic.
-pub(crate) fn guarded<T>(call: impl FnOnce() -> Answer<T>) -> std::result::Result<T, SourceFailure> {
-    let answer = catch_unwind(AssertUnwindSafe(call)).map_err(|_| SourceFailure::Panicked)?;
-    answer.map_err(|error| match error.downcast::<Error>() {
-        Ok(error) => SourceFailure::Coded(*error),
-        Err(error) => SourceFailure::Text(error.to_string()),
-    })
 }
 
 fn not_asked() -> SourceFailure {

@@ -57,10 +57,7 @@ impl SegmentSource {
     ) -> Option<CallEnd> {
         let request = FetchRequest { tag: call.tag.as_ref().into(), step: call.step, after: call.after };
         match &self.0 {
-            SourceKind::Blocking(fetch) => Some(match catch_unwind(AssertUnwindSafe(|| fetch(&request))) {
-                Ok(answer) => end_of(call, answer).into(),
-                Err(_) => call.panicked().into(),
-            }),
+            SourceKind::Blocking(fetch) => Some(end_of(call, || fetch(&request)).into()),
             // If it drops the completion, the drop completes the fetch with an error.
             SourceKind::Deferred(fetch) => {
                 let _ = catch_unwind(AssertUnwindSafe(|| fetch(request, later(call))));

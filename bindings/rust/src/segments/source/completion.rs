@@ -2,8 +2,8 @@
 
 use super::fetch_request::Fetched;
 use crate::os;
-use crate::tasks::user_calls::Answer;
-use leafid_core::Error;
+use crate::tasks::user_calls::{Answer, guarded};
+use leafid_core::run::SourceFailure;
 use leafid_core::supply::{CallEnd, FetchCall, FetchCallEnd};
 
 /// Completes one fetch. If it is dropped without a result, the fetch has failed.
@@ -26,7 +26,7 @@ impl Completion {
     /// Completes the fetch from any thread, without a wait. `None` means that the source does not know the tag.
     pub fn answer(mut self, answer: Answer<Option<Fetched>>) {
         if let Some(RunningFetch { fetch, end, .. }) = self.take() {
-            end(end_of(fetch, answer).into());
+            end(end_of(fetch, || answer).into());
         }
     }
 
@@ -51,12 +51,11 @@ impl Drop for Completion {
 }
 
 /// The end of a call to the user's code. Of an error its own text comes last, unchanged.
-pub(crate) fn end_of(fetch: FetchCall, answer: Answer<Option<Fetched>>) -> FetchCallEnd {
-    match answer {
+pub(crate) fn end_of(fetch: FetchCall, code: impl FnOnce() -> Answer<Option<Fetched>>) -> FetchCallEnd {
+    match guarded(code) {
         Ok(fetched) => fetch.end(Ok(fetched)),
-        Err(error) => match error.downcast::<Error>() {
-            Ok(error) => fetch.end(Err(*error)),
-            Err(error) => fetch.failed(&error.to_string()),
-        },
+        Err(SourceFailure::Coded(error)) => fetch.end(Err(error)),
+        Err(SourceFailure::Text(text)) => fetch.failed(&text),
+        Err(SourceFailure::Panicked | SourceFailure::NotBegun(_)) => fetch.panicked(),
     }
 }
