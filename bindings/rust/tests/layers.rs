@@ -10,7 +10,7 @@ mod layers {
 }
 
 use layers::graph::circles;
-use layers::rules::{long_files, of_any_crate, of_the_host, undue_decisions};
+use layers::rules::{long_files, of_any_crate, of_the_host, undue_decisions, undue_imports};
 use layers::sources::{Crate, script_imports};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,56 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("storage", &["os"]),
     ("os", &[]),
     ("testing", &[]),
+];
+/// As [`LAYERS`], of the id server.
+const SERVER_LAYERS: &[(&str, &[&str])] = &[
+    (
+        "commands",
+        &[
+            "access",
+            "clock",
+            "dots",
+            "http",
+            "lease_rules",
+            "leases",
+            "options",
+            "scope",
+            "snowflake",
+            "store",
+            "traces",
+        ],
+    ),
+    (
+        "http",
+        &[
+            "access",
+            "clock",
+            "dots",
+            "lease_rules",
+            "leases",
+            "options",
+            "pem",
+            "rate",
+            "scope",
+            "snowflake",
+            "store",
+            "tags",
+            "traces",
+        ],
+    ),
+    ("access", &["options", "pem", "rate", "scope"]),
+    ("tags", &["clock", "dots", "options", "store", "traces"]),
+    ("snowflake", &["clock", "lease_rules", "leases", "options"]),
+    ("leases", &["clock", "lease_rules", "store"]),
+    ("dots", &["options", "store"]),
+    ("store", &["clock", "lease_rules", "pem", "traces"]),
+    ("options", &["lease_rules", "pem", "scope"]),
+    ("traces", &["pem"]),
+    ("clock", &[]),
+    ("lease_rules", &[]),
+    ("pem", &[]),
+    ("rate", &[]),
+    ("scope", &[]),
 ];
 /// Lines of a file that ships, with comments and blank ones. Tests at its end are not counted.
 const LONGEST: usize = 500;
@@ -145,6 +195,9 @@ fn each_file_keeps_the_rules() {
         let sources = Crate::read(&root().join(folder));
         found.extend(of_any_crate(name, &sources));
         spread.extend(sources.spread_types());
+        if name == "server" {
+            found.extend(undue_imports(&sources, SERVER_LAYERS));
+        }
         if name == "rust" {
             found.extend(of_the_host(&sources));
             found.extend(undue_decisions(&sources));

@@ -67,25 +67,30 @@ pub(crate) fn of_any_crate(name: &str, sources: &Crate) -> Vec<String> {
     found
 }
 
-pub(crate) fn of_the_host(sources: &Crate) -> Vec<String> {
+/// What is imported against these layers, and what is in none of them.
+pub(crate) fn undue_imports(sources: &Crate, layers: &[(&str, &[&str])]) -> Vec<String> {
     let mut found = Vec::new();
     for (from, to) in sources.imports() {
-        let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == layer(&from)) else { continue };
+        let Some((_, allowed)) = layers.iter().find(|(name, _)| *name == layer(&from)) else {
+            if !["", "quiesce"].contains(&from.as_str()) {
+                found.push(format!("no layer: {from}"));
+            }
+            continue;
+        };
         for to in to {
             if layer(&to) != layer(&from) && !to.is_empty() && !allowed.contains(&layer(&to)) {
                 found.push(format!("import: {from} -> {to}"));
             }
         }
     }
-    for (module, source) in &sources.files {
-        if source.is_unsafe && layer(module) != "os" {
-            found.push(format!("unsafe: {module}"));
-        }
-        let known = LAYERS.iter().any(|(name, _)| *name == layer(module));
-        if !known && !["", "quiesce"].contains(&module.as_str()) {
-            found.push(format!("no layer: {module}"));
-        }
-    }
+    found
+}
+
+pub(crate) fn of_the_host(sources: &Crate) -> Vec<String> {
+    let mut found = undue_imports(sources, LAYERS);
+    let unsafe_files =
+        sources.files.iter().filter(|(module, source)| source.is_unsafe && layer(module) != "os");
+    found.extend(unsafe_files.map(|(module, _)| format!("unsafe: {module}")));
     found
 }
 
