@@ -88,6 +88,11 @@ impl Loss {
         self.schedule.take_over(round, seal)
     }
 
+    /// The generator was sealed before any claim got a lease: its first unused tick.
+    pub(crate) fn sealed(&mut self, first_unused: u64) {
+        self.schedule.sealed(first_unused);
+    }
+
     /// The error for callers.
     pub(crate) fn why(&self) -> &Error {
         self.schedule.why()

@@ -9,6 +9,7 @@
 //! | `Claiming` | the disk still does not answer those who asked meanwhile | `Claiming`: they are told as well |
 //! | `Held` | the lease is lost, or is over | `Lost` |
 //! | `Lost` | a claim is due, and nothing of the one before is left | `Lost`: a new round |
+//! | `Lost` | the rest of its span is used up | `Lost`: the generator is sealed, and its worker id is given back |
 //! | `Lost` | the round got a lease | `Lost`: the generator is sealed, and its worker id is given back |
 //! | `Lost` | its round won a worker id | `Held`: another generator, above all ids so far |
 //! | `Lost` | the round failed, or takes too long | `Lost`: it is undone, and the next one is due later |
@@ -416,6 +417,7 @@ impl RunOrder {
             self.tell_span(SpanEnd::NotNeeded, m);
             return Progress::Again;
         }
+        let Progress::Waits(used_up) = self.leave_used_up(m) else { return Progress::Again };
         let Some(loss) = &mut self.loss else { return Progress::Waits(None) };
         let step = loss.poll(is_waited_for, m);
         let given_up = self.round.as_ref().is_some_and(|round| !loss.wants(round.number()));
@@ -441,7 +443,7 @@ impl RunOrder {
             self.undo_round(why, m);
         }
         let Progress::Waits(again) = self.go_on(m) else { return Progress::Again };
-        Progress::Waits(again.into_iter().chain([due]).min())
+        Progress::Waits(again.into_iter().chain(used_up).chain([due]).min())
     }
 
     /// Goes on with the round after a loss, and with the end of the generator that lost its lease.

@@ -285,6 +285,15 @@ impl Seat {
         (!held.is_due(m.boot) && held.is_over(m.boot, now)).then(|| held.used_up(m.boot))
     }
 
+    /// When no id of the span is left.
+    pub(crate) fn used_up(&self, flake: &Flake, m: &Moment<'_>) -> Duration {
+        let until = self.file.record().run.until;
+        let all_issued = flake.first_unused().is_none_or(|first_unused| first_unused >= until);
+        let left_ms = m.settings.layout.tick_start_ms(until).saturating_sub(m.now_ms);
+        let left = if all_issued { 0 } else { u64::try_from(left_ms).unwrap_or(0) };
+        m.boot.saturating_add(Duration::from_millis(left))
+    }
+
     /// When to poll again.
     pub(crate) fn due(&self, flake: &Flake, is_disk_free: bool, m: &Moment<'_>) -> Option<Duration> {
         let layout = &m.settings.layout;

@@ -1,6 +1,7 @@
 //! The claims of a generator that lost its lease: when to claim another one.
 //!
-//! Construct: [`LeaseLoss::new`]. Events: [`LeaseLoss::claim_failed`], [`LeaseLoss::take_over`]. Poll:
+//! Construct: [`LeaseLoss::new`]. Events: [`LeaseLoss::claim_failed`], [`LeaseLoss::take_over`],
+//! [`LeaseLoss::sealed`]. Poll:
 //! [`LeaseLoss::poll`]. Queries: all others. A claim that succeeds ends the machine: another generator takes over.
 //!
 //! | State | Event | Next state |
@@ -12,6 +13,7 @@
 //! | claiming | its claim failed | backing off, for longer each time |
 //! | any | the claim of an earlier round failed | the same |
 //! | any | the claim of an earlier round got a lease | the same; the host releases the lease |
+//! | any | the generator was sealed | the same; the next one starts above it |
 //! | claiming | its claim got a lease | claiming; the generator is sealed, and the next one starts above it |
 //!
 //! Callers get no error in the first `timeout` after the loss, in which the next claim probably succeeds, unless no retry
@@ -153,10 +155,13 @@ impl LeaseLoss {
         if !self.is_current(round) {
             return None;
         }
-        if let Some(first_unused) = seal() {
-            self.floor = first_unused;
-        }
+        seal().into_iter().for_each(|first_unused| self.sealed(first_unused));
         Some(self.floor)
+    }
+
+    /// This generator was sealed: its first unused tick.
+    pub const fn sealed(&mut self, first_unused: u64) {
+        self.floor = first_unused;
     }
 
     /// Whether this is the last round. The claims of earlier rounds were given up.

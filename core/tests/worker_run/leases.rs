@@ -1,6 +1,7 @@
 //! Leases of a user's source: renewed, lost, claimed again, and released with the last token.
 
 use super::host::{CLOSE, Host, OPEN, settings};
+use crate::common::NOW_MS;
 use leafid_core::call::{FileAdvice, IoFailure};
 use leafid_core::run::record_open::RecordOpen;
 use leafid_core::run::{
@@ -65,6 +66,38 @@ fn after_a_loss_another_lease_is_claimed_above_all_ids() {
         "{:?}",
         host.log
     );
+}
+
+/// Another process of this host may have got it, and would find it locked until its lease is over.
+#[test]
+fn a_lost_worker_id_is_given_back_once_its_span_is_used_up() {
+    let mut host = opened(&[4, 5]);
+    let first = host.id();
+    (host.source.has_lost, host.source.is_down) = (true, true);
+    let (id, claim) = host.drive_until("Claim");
+    let end = host.carry_out(claim);
+    host.done(id, end);
+    host.drive();
+    let last = host.id();
+    assert!(last > first, "the rest is used");
+    let old = host.run.generator().unwrap().clone();
+    let left_ms = host.run.stats(host.now_ms()).reserved_until_ms - host.now_ms();
+    host.calls.clear();
+    host.drive_for(left_ms as u64 - 1);
+    assert!(!host.calls.iter().any(|call| call == "Disk CloseRecord"), "{:?}", host.calls);
+    host.drive_for(1);
+    assert!(host.calls.ends_with(&["Disk CloseRecord".into(), "Disk UnlockHost".into()]), "{:?}", host.calls);
+    assert_eq!(old.next(host.now_ms()), Err(Action::Sealed));
+    (host.source.has_lost, host.source.is_down) = (false, false);
+    host.clocks.wall_ms = NOW_MS;
+    let next = (0..100).find_map(|_| {
+        host.drive_for(100);
+        host.asked(Need::Span);
+        host.run.generator().unwrap().next(host.now_ms()).ok()
+    });
+    assert_eq!(host.run.state(), RunState::Held { worker_id: 5, lost: false });
+    let ms = |id| Layout::LEAF.decode(id).unwrap().timestamp_ms;
+    assert!(ms(next.unwrap()) > ms(last), "whatever the clock does");
 }
 
 #[test]
