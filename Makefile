@@ -122,6 +122,10 @@ tools:
 check: tools check-version check-mutations
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@for features in "" public-ids format options wire format,options format,wire options,wire; do \
+	    cargo clippy -p leafid-core --quiet --no-default-features --features "$$features" -- -D warnings || exit 1; done
+	@for features in "" cli http; do \
+	    cargo clippy -p leafid --quiet --no-default-features --features "$$features" -- -D warnings || exit 1; done
 	@for crate in tests/no_std tests/loom tests/shuttle fuzz bench/rust bench/python/floor bench/node/floor; do \
 	    cargo fmt --manifest-path $$crate/Cargo.toml --check || exit 1; done
 	@python3 tests/bounds.py

@@ -51,6 +51,8 @@ pub mod format;
 pub mod http;
 mod id;
 #[cfg(any(feature = "format", feature = "wire"))]
+// Its reader is public by the formats.
+#[cfg_attr(not(feature = "format"), allow(unreachable_pub))]
 mod json;
 mod layout;
 #[cfg(feature = "options")]
@@ -65,6 +67,8 @@ mod public_ids;
 mod quoted;
 #[cfg(all(feature = "format", feature = "options", feature = "wire"))]
 pub mod run;
+// They are public by the options.
+#[cfg_attr(not(feature = "options"), allow(unreachable_pub))]
 mod secrets;
 mod segment;
 mod server;

@@ -12,6 +12,7 @@ mod compose;
 mod decode;
 mod file;
 mod holder;
+#[cfg(feature = "http")]
 mod lease_servers;
 mod manual;
 mod marks;

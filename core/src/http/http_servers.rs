@@ -1,6 +1,6 @@
 //! The servers of one source, and the durations of requests to them.
 
-#[cfg(feature = "options")]
+#[cfg(all(feature = "format", feature = "options"))]
 use crate::options::ServerOptions;
 use crate::secrets::shown_url;
 use alloc::format;
@@ -39,7 +39,7 @@ pub struct HttpProxy {
     pub variable: &'static str,
 }
 
-#[cfg(feature = "options")]
+#[cfg(all(feature = "format", feature = "options"))]
 impl HttpServers {
     /// The servers of these options. `proxy`: the proxy to a URL, if there is one.
     pub fn of(options: &ServerOptions, mut proxy: impl FnMut(&str) -> Option<HttpProxy>) -> HttpServers {

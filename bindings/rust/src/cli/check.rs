@@ -2,6 +2,7 @@
 
 use super::against::check_against;
 use super::holder;
+#[cfg(feature = "http")]
 use super::lease_servers::check_lease_servers;
 use super::options::{Bits, ClaimOptions, Space};
 use super::report::{Report, Status};
@@ -71,6 +72,7 @@ pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Ou
         None if settings.key.workers.source().is_some() => records(&mut report, &env, &settings)?,
         None => {}
     }
+    #[cfg(feature = "http")]
     check_lease_servers(&mut report, &env, &settings)?;
     check_against(&mut report, &env, &settings, workers, &arguments.against)?;
     Ok(!report.failed)
