@@ -246,13 +246,19 @@ fn check_directory(
     Ok(deployment::warning(fs, path, named, surroundings, fixed))
 }
 
-/// Worker ids that stand in a program are the same for all who run it. Where they do not see one another, the ids are
-/// the user's statement.
+/// Worker ids that stand in a program, or that it makes, are the same for all who run it. Where they do not see one
+/// another, the ids are the user's statement.
 fn check_copies(settings: &PlaceSettings<'_>, copies: &str, other: &str) -> Result<()> {
-    let Some(workers) = settings.workers.filter(|_| !settings.exclusive_range) else { return Ok(()) };
-    let what = if workers.first == workers.last { "a number" } else { "a range" };
+    if settings.leases || settings.exclusive_range {
+        return Ok(());
+    }
+    let (what, gets) = match settings.workers {
+        Some(workers) if workers.first == workers.last => ("a number", "would get"),
+        Some(_) => ("a range", "would get"),
+        None => ("a function", "may get"),
+    };
     let message = format!(
-        "worker is {what}, and {copies} would get the same: lease the worker id (worker is then the URL of a lease \
+        "worker is {what}, and {copies} {gets} the same: lease the worker id (worker is then the URL of a lease \
          server); or, if no other {other} has it, set {EXCLUSIVE_RANGE}: true"
     );
     Err(Error::new(Code::InvalidArgument, message))

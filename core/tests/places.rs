@@ -199,16 +199,16 @@ fn a_child_does_not_use_a_path_of_another_root() {
 
 #[test]
 fn a_number_in_a_program_is_the_same_for_all_who_run_it() {
-    let message = |workers| {
-        let error =
-            check(in_browser(true), &PlaceSettings { workers: Some(workers), ..OPTIONS }).unwrap_err();
+    let message = |workers: Option<&'static WorkerRange>| {
+        let error = check(in_browser(true), &PlaceSettings { workers, ..OPTIONS }).unwrap_err();
         assert_eq!(error.code(), Code::InvalidArgument);
         error.message().to_owned()
     };
     let tail = "this is a browser, where each visitor would get the same: lease the worker id (worker is then the URL of a \
                 lease server); or, if no other profile or device has it, set exclusive_range: true";
-    assert_eq!(message(&ONE), format!("worker is a number, and {tail}"));
-    assert_eq!(message(&RANGE), format!("worker is a range, and {tail}"));
+    assert_eq!(message(Some(&ONE)), format!("worker is a number, and {tail}"));
+    assert_eq!(message(Some(&RANGE)), format!("worker is a range, and {tail}"));
+    assert_eq!(message(None), format!("worker is a function, and {}", tail.replace("would", "may")));
     quiet(in_browser(true), &PlaceSettings { workers: None, leases: true, ..OPTIONS });
     quiet(in_browser(true), &PlaceSettings { exclusive_range: true, ..OPTIONS });
 }
