@@ -49,7 +49,7 @@ test('persist: false keeps no record, and never runs ahead', () => {
   }
   if (!wasm) assert.deepEqual(readdirSync(options.stateDir), [])
   const range = thrown(() => new Snowflake({ ...options, worker: '0-31' }))
-  assert.match(range.message, wasm ? /^worker is a range, but leafid\/wasm keeps no files/ : /^persist is false; allowed: true with a range/)
+  assert.match(range.message, /^persist is false; allowed: true with a range/)
   const borrow = thrown(() => new Snowflake({ ...options, onExhausted: 'borrow' }))
   assert.match(borrow.message, /^onExhausted is "borrow"; allowed: "wait" with persist = false/)
 })

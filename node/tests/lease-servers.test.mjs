@@ -169,8 +169,7 @@ test('a lease whose worker id is held here is left to end', async t => {
   const { url } = await server(t)
   const options = space()
   const held = new Snowflake({ ...options, worker: 0 })
-  // The native package claims another one in the same call.
-  if (wasm) assert.equal((await refused({ ...options, worker: url })).code, IN_USE)
+  // Another one is claimed in the same call.
   const flake = await Snowflake.open({ ...options, worker: url })
   assert.equal(flake.workerId, 1, 'the server leases no id twice')
   for (const each of [flake, held]) each.close()

@@ -10,7 +10,7 @@ import { setTimeout, suspendCountingClock } from './time.js'
 function store(settings) {
   const why = missing()
   if (why === null) return indexedDbStore(settings)
-  if (settings.leases) return noStore(settings)
+  if (settings.leases) return noStore()
   const message = `worker ids are not kept apart here, because ${why}; lease the worker id from a server`
   throw fault('invalid_argument', message)
 }

@@ -1,23 +1,14 @@
-// The clock after the filter: a leap ahead by more than 60 s is followed only after it has lasted for 60 s. A clock
-// that leaps to 2036 for a second would otherwise put 2036 into the records. It is filtered where another clock tells a
-// leap from a suspended machine.
+// The clocks, as the module takes them.
 
-import { log } from './logger.js'
 import { wasm } from './module.js'
 import { platform } from './platform.js'
 import { nowMs } from './time.js'
 
 /** The longest time between two readings of which one is taken in between. */
 const MOST_BETWEEN_MS = 1000
-let filter = 0
 
-function theFilter() {
-  filter ||= wasm().call('clock_new')
-  return filter
-}
-
-/** The reading of both clocks: the thread may lose the processor in between. */
-function both() {
+/** The readings of the wall clock and of the boot time: the thread may lose the processor in between. */
+export function clocks() {
   for (let before = platform().bootMs(); ; ) {
     const now = nowMs()
     const after = platform().bootMs()
@@ -26,15 +17,5 @@ function both() {
   }
 }
 
-/** Unix milliseconds after the filter: for all records and decisions. */
-export function filteredMs() {
-  if (!platform().filters) return nowMs()
-  const filtered = wasm().call('clock_filter', theFilter(), ...both())
-  if (wasm().number() === 1) log('warn', wasm().text())
-  return filtered
-}
-
-/** A generator uses the filtered time from now on. */
-export function markUsed() {
-  if (platform().filters) wasm().call('clock_used', theFilter())
-}
+/** Unix milliseconds after the module's filter of leaps. */
+export const filteredMs = () => wasm().call('filtered_ms', ...clocks())

@@ -1,12 +1,7 @@
 // One request to one server, by the platform's fetch, and what is wrong with the frame of its response.
 
+import { LARGEST_BODY, MODES, bodyOf, fetch } from './http_request.js'
 import { clearTimeout, setTimeout } from './time.js'
-
-const { fetch } = globalThis
-/** No correct response is longer. */
-const LARGEST_BODY = 64 * 1024
-/** Credentials of the page are not the server's business. workerd has no cache, and does not know these options. */
-const MODES = 'WebSocketPair' in globalThis ? {} : { cache: 'no-store', credentials: 'omit' }
 
 /**
  * Sends a request `{ method, path, type, body }` below a URL. `isSelfEvident`: the text of its response shows whether
@@ -30,27 +25,6 @@ export async function exchange(url, { method, path, type, body }, headers, withi
   } finally {
     clearTimeout(timer)
   }
-}
-
-async function bodyOf(response) {
-  const parts = []
-  let length = 0
-  const reader = response.body?.getReader()
-  while (reader && length <= LARGEST_BODY) {
-    const { done, value } = await reader.read()
-    if (done) break
-    parts.push(value)
-    length += value.length
-  }
-  const isLong = length > LARGEST_BODY
-  if (isLong) reader.cancel().catch(() => {})
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return { bytes, isLong }
 }
 
 /**

@@ -2,7 +2,7 @@
 // has such sockets. Who has another network, as a container, does not see it.
 
 import net from 'node:net'
-import { random128 } from './module.js'
+import { random64 } from './module.js'
 
 function bound(name) {
   if (process.platform !== 'linux') return null
@@ -23,7 +23,7 @@ export function hostLock(name, workerId) {
   const held = bound(`${name}/${workerId}`)
   if (held) return { release: () => void held.close() }
   // A name that nobody has tells both apart.
-  const other = bound(`seen/${random128()}`)
+  const other = bound(`seen/${random64()}${random64()}`)
   other?.close()
   return other ? null : undefined
 }

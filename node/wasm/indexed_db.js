@@ -2,8 +2,7 @@
 
 import { fault } from './errors.js'
 import { wasm } from './module.js'
-import { SLOT_BYTES, Unrecorded, failed, newFile } from './record.js'
-import { checkStated } from './stated.js'
+import { keyOf, nameOf } from './file_keys.js'
 
 const DATABASE = 'leafid'
 const RECORDS = 'records'
@@ -55,116 +54,61 @@ export function indexedDbStore(settings) {
     wasm().refuse('stateDir', stateDir, 'nothing in a browser, where records are in IndexedDB')
   }
   if (storage !== undefined) wasm().refuse('storage', storage, 'nothing in a browser, where records are in IndexedDB')
-  checkStated(settings, 'this is a browser, where each visitor', 'profile or device')
-  return new IndexedDbStore(settings)
+  return { kind: 1, others: 'another tab or worker of this origin', lock: webLock, ...indexedDbFiles(settings.name) }
 }
 
-class IndexedDbStore {
-  sync = false
-  // The user may clear it at any time, and the browser if space is short. A page that is opened then has other records,
-  // and other locks, than one that still runs.
-  forgets = true
-  mayVanish = true
-  key = 'IndexedDB'
-  others = 'another tab or worker of this origin'
-  place = `IndexedDB of ${globalThis.location?.origin ?? 'this origin'}`
-  #settings
-
-  constructor(settings) {
-    this.#settings = settings
-  }
-
-  path(workerId) {
-    return `${DATABASE}/${this.#key(workerId)} in the ${this.place}`
-  }
-
-  #key(workerId) {
-    return `${this.#settings.name}/worker-${workerId}`
-  }
-
-  peek(workerId) {
-    return this.#asked(workerId, 'read', 'readonly', (records, done) => {
-      records.get(this.#key(workerId)).onsuccess = ({ target }) => done(target.result ?? null)
-    })
-  }
-
-  async lock(workerId) {
-    const { name, persist } = this.#settings
-    const lock = await webLock(`leafid/${name}/${workerId}`)
-    if (lock === null) return null
-    const fresh = newFile(this.#settings, workerId)
-    lock.file = new Unrecorded(fresh)
-    if (!persist) return lock
-    try {
-      await this.#create(workerId, fresh)
-      lock.file = this.#file(workerId)
-      return lock
-    } catch (error) {
-      lock.release()
-      throw error
-    }
-  }
-
-  #create(workerId, bytes) {
-    return this.#asked(workerId, 'make', 'readwrite', (records, done) => {
-      const key = this.#key(workerId)
-      records.getKey(key).onsuccess = ({ target }) => {
-        if (target.result === undefined) records.add(bytes, key)
-        done()
-      }
-    })
-  }
-
-  #file(workerId) {
-    return {
-      read: async () => (await this.peek(workerId)) ?? new Uint8Array(),
-      // What is there is compared in the transaction that replaces it.
-      write: (slot, bytes, check) =>
-        this.#asked(workerId, 'write', 'readwrite', (records, done) => {
-          const key = this.#key(workerId)
-          records.get(key).onsuccess = ({ target }) => {
-            const found = target.result ?? null
-            check(found)
-            const all = found.slice()
-            all.set(bytes, slot * SLOT_BYTES)
-            records.put(all, key)
-            done()
-          }
-        }),
-      close() {},
-    }
-  }
-
-  #asked(workerId, doing, mode, requests) {
-    return asked(this.path(workerId), doing, mode, requests)
-  }
-}
-
-/**
- * Runs requests in one transaction. Fulfilled with what `done` was given, once that is durable. The path is for
- * messages.
- */
-export async function asked(path, doing, mode, requests) {
-  try {
-    const transaction = await begun(mode)
-    return await new Promise((resolve, reject) => {
-      let [answer, thrown] = [undefined, null]
-      transaction.oncomplete = () => resolve(answer)
-      transaction.onabort = () => reject(thrown ?? transaction.error ?? new Error('the transaction was aborted'))
-      const guarded = call => event => {
-        try {
-          call(event)
-        } catch (error) {
-          thrown = error
-          transaction.abort()
+/** The files of an id space. A transaction is the lock of a file. */
+export function indexedDbFiles(name) {
+  const place = `IndexedDB of ${globalThis.location?.origin ?? 'this origin'}`
+  return {
+    sync: false,
+    place,
+    key: 'IndexedDB',
+    path: file => `${DATABASE}/${keyOf(name, file)} in the ${place}`,
+    read: file =>
+      asked('readonly', (records, done) => {
+        records.get(keyOf(name, file)).onsuccess = ({ target }) => done(target.result ?? null)
+      }),
+    update: (file, change) =>
+      asked('readwrite', (records, done) => {
+        records.get(keyOf(name, file)).onsuccess = ({ target }) => {
+          const bytes = change(target.result ?? null)
+          if (bytes !== null) records.put(bytes, keyOf(name, file))
+          done()
         }
-      }
-      requests(guardedStore(transaction.objectStore(RECORDS), guarded), value => (answer = value))
-    })
-  } catch (error) {
-    if (error?.code?.startsWith?.('ERR_LEAFID')) throw error
-    throw failed(doing, path, error)
+      }),
+    list(prefix) {
+      const begin = keyOf(name, prefix)
+      const range = IDBKeyRange.bound(begin, `${begin}\uffff`)
+      // Both requests are of one transaction: the keys are those of the values.
+      return asked('readonly', (records, done) => {
+        records.getAllKeys(range).onsuccess = ({ target: { result: keys } }) => {
+          records.getAll(range).onsuccess = ({ target: { result: all } }) => {
+            done(keys.map((key, at) => [nameOf(name, key), all[at]]))
+          }
+        }
+      })
+    },
   }
+}
+
+/** Runs requests in one transaction. Fulfilled with what `done` was given, once that is durable. */
+async function asked(mode, requests) {
+  const transaction = await begun(mode)
+  return await new Promise((resolve, reject) => {
+    let [answer, thrown] = [undefined, null]
+    transaction.oncomplete = () => resolve(answer)
+    transaction.onabort = () => reject(thrown ?? transaction.error ?? new Error('the transaction was aborted'))
+    const guarded = call => event => {
+      try {
+        call(event)
+      } catch (error) {
+        thrown = error
+        transaction.abort()
+      }
+    }
+    requests(guardedStore(transaction.objectStore(RECORDS), guarded), value => (answer = value))
+  })
 }
 
 /** An object store whose requests' callbacks abort the transaction when they throw. */
@@ -227,13 +171,13 @@ async function begun(mode) {
   }
 }
 
-/** Takes a Web Lock if it is free: `{ lost, release }`, or null. */
-function webLock(name) {
+/** Takes the Web Lock of a worker id if it is free: `{ lost, release }`, or null. */
+function webLock(name, workerId) {
   return new Promise((resolve, reject) => {
     const held = { lost: null, release: () => {} }
     const kept = new Promise(release => (held.release = release))
     globalThis.navigator.locks
-      .request(name, { mode: 'exclusive', ifAvailable: true }, lock => {
+      .request(`leafid/${name}/${workerId}`, { mode: 'exclusive', ifAvailable: true }, lock => {
         if (lock === null) return resolve(null)
         resolve(held)
         return kept
@@ -241,7 +185,7 @@ function webLock(name) {
       .catch(error => {
         // Another script of this origin stole it.
         held.lost = `its Web Lock was taken away (${error.message})`
-        reject(failed('lock', name, error))
+        reject(error)
       })
   })
 }

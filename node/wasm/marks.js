@@ -8,8 +8,9 @@
 //   list(prefix)             `[name, bytes]` of all marks whose names begin so; a promise
 //   path(name)               for messages
 //   place                    where it is, for `stateDir`
-//   identity                 two stores of one identity are one
+//   key                      two stores with one key are one
 
+import { LeafidError, fault } from './errors.js'
 import { wasm } from './module.js'
 import { nowMs } from './time.js'
 
@@ -23,6 +24,18 @@ const decoder = new TextDecoder()
 
 /** The guards in memory, by source and tag, for the life of this page or process. */
 const memory = new Map()
+
+/** `state_io` for what a store throws. */
+async function tried(doing, path, call) {
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof LeafidError) throw error
+    const full = error?.name === 'QuotaExceededError' || error?.code === 'ENOSPC' || error?.code === 'EDQUOT'
+    const advice = full ? 'free some space there' : 'see that the place is there and can be written'
+    throw fault('state_io', `cannot ${doing} ${path}: ${error?.message ?? error}; ${advice}`, error)
+  }
+}
 
 /** Segments, three i64 each. */
 function bytesOf(segments) {
@@ -47,14 +60,14 @@ export class Marks {
     // A store already belongs to an id space.
     this.#source = store ? source : `${name} ${source}`
     this.#order = order
-    this.#memory = `${store?.identity ?? ''} ${name} ${source}`
+    this.#memory = `${store?.key ?? ''} ${name} ${source}`
   }
 
   /** Every id below it was given before. 0 for a new tag. */
   async after(tag) {
     if (!this.#store) return this.#after(tag)
     const name = this.#name(tag)
-    const bytes = (await this.#store.read(name)) ?? new Uint8Array()
+    const bytes = (await tried('read', this.#store.path(name), () => this.#store.read(name))) ?? new Uint8Array()
     return wasm().call('mark_after', this.#source, tag, this.#store.path(name), bytes)
   }
 
@@ -67,7 +80,7 @@ export class Marks {
     if (!this.#store) return this.#accept(tag, segments, after)
     const name = this.#name(tag)
     let stored
-    await this.#store.update(name, bytes => {
+    await tried('write', this.#store.path(name), () => this.#store.update(name, bytes => {
       const module = wasm()
       const path = this.#store.path(name)
       const given = [this.#source, tag, path, bytes ?? new Uint8Array(), bytesOf(segments)]
@@ -77,7 +90,7 @@ export class Marks {
       const output = module.output()
       if (number) stored.refused = module.errorOf(number, decoder.decode(output.subarray(FILE_BYTES)))
       return output.slice(0, FILE_BYTES)
-    })
+    }))
     // The store may have been cleared meanwhile.
     const known = this.#accept(tag, stored.segments, after)
     return { segments: known.segments, refused: stored.refused ?? known.refused }

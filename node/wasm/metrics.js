@@ -2,7 +2,7 @@
 // docs/MONITORING.md gives to it.
 
 import { openTags } from './segments.js'
-import { Shared } from './shared.js'
+import { Run } from './run.js'
 import { version } from './version.js'
 
 const seconds = ms => ms / 1000
@@ -16,7 +16,7 @@ const SNOWFLAKES = [
     (_, { settings }) => seconds(settings.expiresAtMs)],
   ['lease_until', '_seconds', 'Where the lease of the worker id ends, Unix time', 'gauge', leaseUntil],
   ['clock_lag', '_seconds', "How late the generator's clock may be", 'gauge', () => 0],
-  ['claims', '', 'Worker ids claimed: more than one when leases were lost', 'counter', (_, { claims }) => claims],
+  ['claims', '', 'Worker ids claimed: more than one when leases were lost', 'counter', ({ claims }) => claims],
   ['ids', '', 'Ids issued since the claim', 'counter', ({ ids }) => ids],
   ['handles', '', 'Open handles of the generator', 'gauge', (_, { handles }) => handles],
   ['renewals', '', 'Spans made durable since the opening', 'counter', ({ renewals }) => renewals],
@@ -56,11 +56,12 @@ function* lines(prefix, metrics, all) {
 }
 
 function openSnowflakes() {
-  return Shared.open().map(({ settings, generator, claims, handles }) => {
+  return Run.open().map(run => {
+    const { settings, handles, workerId } = run
     const state_dir = settings.persist ? settings.store.place : ''
     const { name, layoutText: layout } = settings
-    const labels = { name, worker_id: String(generator.workerId), state_dir, layout }
-    return { settings, claims, handles, labels, stats: generator.stats() }
+    const labels = { name, worker_id: String(workerId), state_dir, layout }
+    return { settings, handles, labels, stats: run.stats() }
   })
 }
 

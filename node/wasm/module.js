@@ -2,13 +2,15 @@
 
 import { LeafidError, codeOf, fault, learn, named, shown, snake } from './errors.js'
 
-const ABI_VERSION = 1
+const ABI_VERSION = 2
 /** What a call returns for an action: no error. */
-export const WAIT_UNTIL = -101
-export const NEED_SPAN = -102
+export const UNTIL = -101
+export const SLEEP = -103
 export const EMPTY = -103
 
 const CODES = 16
+/** The length in a list of a text that is not given. */
+const NOT_GIVEN = 2 ** 32 - 1
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -32,6 +34,7 @@ export class Module {
         `the WebAssembly module has the version ${version} of its exports, not ${ABI_VERSION}: install one leafid`
       throw new LeafidError(codeOf('internal'), message)
     }
+    this.exports.camel_case?.()
     // Public ids have a module without these.
     this.#numbers = this.exports.numbers?.()
     this.#ids = this.exports.ids?.()
@@ -128,6 +131,21 @@ export class Module {
     return decoder.decode(this.output())
   }
 
+  /** The texts of a list in the output; `null` for one that is not given. */
+  list() {
+    const bytes = this.output()
+    const view = new DataView(bytes.buffer)
+    const texts = []
+    for (let at = 0; at < bytes.length; ) {
+      const length = view.getUint32(at, true)
+      const isGiven = length !== NOT_GIVEN
+      at += 4
+      texts.push(isGiven ? decoder.decode(bytes.subarray(at, at + length)) : null)
+      if (isGiven) at += length
+    }
+    return texts
+  }
+
   /** The number of the answer at a place. */
   number(at = 0) {
     return this.#memoryView().getFloat64(this.#numbers + 8 * at, true)
@@ -191,7 +209,3 @@ export function wasm() {
 
 /** 64 random bits. */
 export const random64 = () => crypto.getRandomValues(new BigInt64Array(1))[0]
-
-/** 128 random bits as 32 hex digits. */
-export const random128 = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')

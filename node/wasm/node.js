@@ -36,7 +36,7 @@ function refused(what, otherwise) {
   return fault('invalid_argument', `${what}, but leafid/wasm keeps no files in ${name}: ${NATIVE}; or ${otherwise}`)
 }
 
-function lock({ leases, name }, workerId) {
+const lock = leases => (name, workerId) => {
   const held = hostLock(name, workerId)
   if (held !== undefined) return held
   // Its source gives no span twice.
@@ -49,7 +49,7 @@ function lock({ leases, name }, workerId) {
 
 function store(settings) {
   const what = needsFiles(settings)
-  if (what === undefined) return noStore(settings, workerId => lock(settings, workerId), OTHERS)
+  if (what === undefined) return noStore(lock(settings.leases), OTHERS)
   throw refused(what, 'lease the worker id; or give one number that no other process has, with persist: false')
 }
 
@@ -62,7 +62,6 @@ use({
   name,
   waits: true,
   bootMs: uptime ?? suspendCountingClock(),
-  filters: uptime !== null,
   variable: name => tried(() => process.env[name], undefined) || undefined,
   store,
   marks,

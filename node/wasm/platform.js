@@ -4,7 +4,6 @@
 //   name                 for messages: "a browser"
 //   waits                whether the clock moves while JavaScript runs, and a call may wait for it
 //   bootMs()             a clock that never goes back and counts suspended time, milliseconds
-//   filters              whether it is one of its own, by which a leap of the wall clock is noticed
 //   variable(name)       of the environment, or undefined
 //   store(settings)      where records are kept, and locked; throws why it cannot
 //   marks(settings)      where the marks of segments are kept: see marks.js; throws why it cannot
@@ -13,17 +12,18 @@
 //   ending(close)        has `close` called before the process or page ends; returns how to take that back
 //
 // A store has
+//   kind                 what it is, for `run_new`
 //   sync                 whether it answers at once, or by promises
 //   place                for messages and for `stateDir`
-//   forgets              whether records may be lost while the clock goes on
-//   mayVanish            whether that may happen under a running generator, whose lock then holds nobody off: a start
-//                        without a record then waits until any span that it may have is over
 //   key                  two stores with one key are one
-//   path(id)             what holds the record of a worker id, for messages
-//   lock(id)             locks a worker id, and makes its record if it is missing; null if it is held. A lock has
-//                        `file`, the record (record.js), `release()`, and `lost`: why it is lost, or null
-//   peek(id)             the record's bytes without the lock, or null
 //   others               who else may hold an id, for messages
+//   lock(name, id)       locks a worker id: `release()`, and `lost`, why it is lost, or null; null if it is held
+// and, if it keeps anything,
+//   path(file)           for messages
+//   read(file)           the bytes of a file, or null
+//   update(file, change) replaces them, durably and with no other update between, by what `change` returns for them; null
+//                        leaves them. It is rejected with what `change` throws, and changes nothing then
+//   list(prefix)         `[file, bytes]` of all whose names begin so
 
 let current = null
 

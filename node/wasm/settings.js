@@ -1,16 +1,12 @@
 // The checked options of a snowflake.
 
-import { filteredMs } from './clock.js'
-import { leaseServers } from './lease_servers.js'
-import { wasm } from './module.js'
+import { clocks } from './clock.js'
+import { snake } from './errors.js'
+import { random64, wasm } from './module.js'
 import {
-  existing, headers, integer, isRecord, layoutOf, milliseconds, peerTimes, record, resolved, text, truth, worker,
+  existing, headers, integer, isRecord, layoutFields, milliseconds, peerTimes, record, resolved, text, truth, worker,
 } from './options.js'
 import { platform } from './platform.js'
-import { checkedHeaders, checkedUrls } from './servers.js'
-import { userSource } from './user_source.js'
-
-const isSource = value => typeof value === 'function' || (isRecord(value) && 'claim' in value)
 
 const refused = why => (value, name) => wasm().refuse(name, value, `nothing in leafid/wasm: ${why}`)
 
@@ -24,11 +20,14 @@ const NO_COARSE = '"system" in leafid/wasm; "coarse" needs the native package'
 const clockSource = (value, name) =>
   value === 'system' ? value : wasm().refuse(name, value, value === 'coarse' ? NO_COARSE : '')
 
+const layout = (value, name) =>
+  isRecord(value) ? record(value, layoutFields) : text(value, name)
+
 const options = {
   worker,
   name: text,
   stateDir: text,
-  layout: value => value,
+  layout,
   epochMs: integer,
   onClockBackwards: choice,
   maxBackwardsMs: integer,
@@ -55,10 +54,9 @@ const options = {
 const NO_HOST_NAMES =
   'a number, or a lease; hostname:NAME needs the native package: import leafid, without /wasm'
 
-/** No span ends further ahead of the clock than this and a tick, where none may run ahead of it. */
-const LONGEST_SPAN_MS = 3000
-const NO_RECORD_WAIT = 'LEAFID_NO_RECORD_WAIT_MS'
-const OF_SERVERS = ['token', 'headers', 'requestTimeoutMs', 'connectTimeoutMs']
+/** Where worker ids come from, and where nothing is stored. */
+const [IDS, CALLBACK, LEASES, SERVERS] = [0, 1, 2, 3]
+const NOWHERE = 0
 
 /** The options with their types checked. */
 export function snowflakeOptions(given) {
@@ -67,108 +65,64 @@ export function snowflakeOptions(given) {
   return record(given, options)
 }
 
-function urlsOf(worker) {
-  if (Array.isArray(worker)) return worker
-  return /^\s*https?:\/\//i.test(worker) ? worker.split(',').map(url => url.trim()) : null
-}
-
-function layoutWith(given, epochMs) {
-  const layout = layoutOf(given)
-  if (epochMs === undefined) return layout
-  const { fields } = resolved(layout)
-  wasm().free(layout)
-  return layoutOf({ ...fields, epochMs })
-}
-
-/** The worker ids: `{ first, last }`, or `{ source }`, which is described in acquire.js. */
-function workersOf(name, given, layout) {
-  const module = wasm()
-  const worker = given.worker ?? platform().variable('LEAFID_WORKER')
-  const said = given.worker === undefined ? 'LEAFID_WORKER' : 'worker'
-  if (worker === undefined) module.refuseText('worker', 'not set, nor is LEAFID_WORKER')
-  if (isSource(worker)) return { source: userSource(worker) }
-  const urls = urlsOf(worker)
-  if (urls) {
-    const { token, requestTimeoutMs = 1000, connectTimeoutMs = 300 } = given
-    const checked = { checked: checkedUrls(urls, said), headers: checkedHeaders(given.headers, token) }
-    return { source: leaseServers({ name, urls, ...checked, requestTimeoutMs, connectTimeoutMs }) }
+/** The module's text of options, whose names are those of the core. What the host keeps is a mark in it. */
+function json(given) {
+  const value = (value, name) => {
+    if (typeof value === 'bigint') return String(value)
+    if (typeof value === 'function') return '{"callback":true}'
+    if (typeof value?.claim === 'function') return '{"leases":true}'
+    return name === 'layout' && isRecord(value) ? json(value) : JSON.stringify(value)
   }
-  const text = isRecord(worker) ? `${worker.first}-${worker.last}` : String(worker)
-  if (text.startsWith('hostname:')) module.refuseText(said, `'${text}'`, NO_HOST_NAMES)
-  module.call('worker_range', layout, said, text, '')
-  const [first, last] = module.numbers(2)
-  return { first, last }
+  const fields = Object.entries(given).filter(([, field]) => field !== undefined)
+  return `{${fields.map(([name, field]) => `"${snake(name)}":${value(field, name)}`).join()}}`
 }
 
-/** The settings of checked options. Handles in it live as long as the generator: `freeSettings`. */
+/** The variables of the environment that options read. */
+function variables() {
+  wasm().call('options_variables')
+  const found = wasm().list().map(name => [name, platform().variable(name)])
+  return found.filter(([, value]) => value !== undefined).map(([name, value]) => `${name}=${value}\0`)
+}
+
+/** A host has no name here. */
+function refuseHostName(given) {
+  const [said, worker] = given.worker === undefined ? ['LEAFID_WORKER', platform().variable('LEAFID_WORKER')] : ['worker', given.worker]
+  if (String(worker).startsWith('hostname:')) wasm().refuseText(said, `'${worker}'`, NO_HOST_NAMES)
+}
+
+/**
+ * The settings of checked options. Handles in it live as long as the generator, or until `freeSettings`: `options`, and
+ * `run`, which nobody has opened.
+ */
 export function settingsOf(given) {
   const module = wasm()
-  const name = given.name ?? 'default'
-  module.call('space_check', name)
-  const layout = layoutWith(given.layout, given.epochMs)
-  module.call('clock_check', layout, filteredMs())
-  const { fields, text: layoutText, mostWorker, expiresAtMs } = resolved(layout)
-  const workers = workersOf(name, given, layout)
-  const { source } = workers
-  for (const option of OF_SERVERS) {
-    if (source?.urls || given[option] === undefined) continue
-    module.refuse(option, given[option], 'only with the URL of a lease server as worker')
+  const { storage, stateDir, ...named } = given
+  const { worker, peerTimes } = given
+  refuseHostName(given)
+  const options = module.call('options_of_run', json(named), variables().join(''), '')
+  const [source, isRange, persist, lazy, asksPeers] = module.numbers(5)
+  const name = module.text()
+  const settings = { options, run: 0, name, source: null, peerTimes, storage, stateDir }
+  Object.assign(settings, { isRange: isRange === 1, persist: persist === 1, lazy: lazy === 1 })
+  try {
+    const layout = module.call('options_layout', options)
+    const { fields, text, expiresAtMs } = resolved(layout)
+    module.free(layout)
+    Object.assign(settings, { layoutFields: fields, layoutText: text, expiresAtMs })
+    settings.leases = source >= LEASES
+    if (source === CALLBACK || source === LEASES) settings.source = worker
+    /** Whether an opening cannot end without the event loop, and whether it calls user code. */
+    settings.awaits = source === SERVERS
+    settings.asks = source !== IDS || asksPeers === 1
+    const store = (settings.store = platform().store(settings))
+    const texts = [persist === 1 ? store.place : '', '', platform().name, '', store.others]
+    const kind = persist === 1 ? store.kind : NOWHERE
+    settings.run = module.call('run_new', options, kind, !store.sync, 0, ...texts, random64(), ...clocks())
+  } catch (error) {
+    freeSettings(settings)
+    throw error
   }
-  const { onClockBackwards = '', onExhausted = '', maxBackwardsMs, randomStart } = given
-  const rules = module.call('rules_new', onClockBackwards, onExhausted, maxBackwardsMs, randomStart)
-  const persist = given.persist ?? true
-  const isRange = !source && workers.first !== workers.last
-  const leases = Boolean(source?.leases)
-  if (!persist && onExhausted === 'borrow' && !leases) {
-    module.refuseText('on_exhausted', '"borrow"', '"wait" with persist = false, which never runs ahead of the clock')
-  }
-  const after = given.startAfter === undefined ? 0 : module.call('start_after', layout, given.startAfter)
-  const settings = {
-    name,
-    layout,
-    layoutText,
-    layoutFields: fields,
-    mostWorker,
-    expiresAtMs,
-    workers,
-    leases,
-    /** Whether an opening cannot end without the event loop, and whether it calls user callbacks. */
-    awaits: Boolean(source?.urls),
-    asks: Boolean(source) || given.peerTimes !== undefined,
-    peerTimes: given.peerTimes,
-    isRange,
-    persist,
-    after,
-    noRecordWaitMs: module.call('no_record_wait', given.noRecordWaitMs, platform().variable(NO_RECORD_WAIT) ?? null, leases),
-    timeoutMs: given.timeoutMs ?? 2000,
-    stateDir: given.stateDir,
-    storage: given.storage,
-    exclusiveRange: given.exclusiveRange ?? false,
-    lazy: given.lazy ?? false,
-  }
-  settings.rules = rules
-  settings.borrows = onExhausted === 'borrow'
-  source?.use()
-  settings.store = platform().store(settings)
-  if (!leases && settings.store.mayVanish) {
-    settings.noRecordWaitMs = Math.max(settings.noRecordWaitMs, LONGEST_SPAN_MS + fields.tickMs)
-  }
-  // Spans of leases are stored by their source: no start repeats them.
-  settings.forgets = !leases && (!persist || settings.store.forgets)
-  if (settings.forgets) {
-    settings.rules = module.call('rules_never_ahead', rules)
-    settings.borrows = false
-    module.free(rules)
-  }
-  const { store } = settings
-  settings.key = JSON.stringify([
-    name, layoutText, fields, source?.key ?? workers, persist, after, store.key,
-    onClockBackwards, onExhausted, maxBackwardsMs, randomStart,
-  ])
   return settings
 }
 
-export function freeSettings({ layout, rules, workers }) {
-  wasm().free(layout, rules)
-  workers.source?.drop()
-}
+export const freeSettings = ({ options, run }) => wasm().free(run, options)

@@ -1,23 +1,21 @@
 import { MOST, plainOf } from './arrays.js'
-import { filteredMs } from './clock.js'
 import { fault } from './errors.js'
 import { wasm } from './module.js'
 import { integer } from './options.js'
+import { Run } from './run.js'
 import { freeSettings, settingsOf, snowflakeOptions } from './settings.js'
-import { Shared } from './shared.js'
 import { nowMs } from './time.js'
 
 const EXACT = 'for nextNumber a layout of at most 53 bits together, such as "js-safe"; else use next or nextString'
 const BOUND = ['next', 'nextString', 'nextNumber', 'take', 'takeStrings', 'fill', 'stats', 'close', 'ready']
 const LATER = 'this needs the event loop: use await Snowflake.open(options), or lazy: true'
 const UNDER_WAY = 'the worker id is being claimed; await ready(), or return to the event loop, and call again'
-const MOST_RESERVED = 4096
 /** Closes a snowflake that nobody holds any more: a lease would be renewed for ever. Not every workerd has it. */
 const { FinalizationRegistry } = globalThis
-const collected = FinalizationRegistry ? new FinalizationRegistry(shared => shared.release()) : null
+const collected = FinalizationRegistry ? new FinalizationRegistry(run => run.release()) : null
 
 export class Snowflake {
-  #shared = null
+  #run = null
   #options
   #layout
   #exact
@@ -41,9 +39,9 @@ export class Snowflake {
     }
   }
 
-  #use(shared) {
-    this.#shared = shared
-    collected?.register(this, shared, this)
+  #use(run) {
+    this.#run = run
+    collected?.register(this, run, this)
   }
 
   static async open(options) {
@@ -51,26 +49,24 @@ export class Snowflake {
     const given = snowflakeOptions(options)
     if (given.lazy) return new Class(given)
     // It keeps the generator open until the object, with the same options, has found it.
-    const shared = await Shared.soon(settingsOf(given))
+    const run = await Run.soon(settingsOf(given))
     try {
       return new Class(given)
     } finally {
-      shared.release()
+      run.release()
     }
   }
 
   /** The snowflake behind `this`, which a caller can set to anything. */
   static #ours(self) {
-    const ours = typeof self === 'object' && self !== null && #shared in self
+    const ours = typeof self === 'object' && self !== null && #run in self
     return ours ? self : wasm().refuse('this', self, 'a Snowflake')
   }
 
   /** The open generator, which a lazy one claims now. */
-  static #generator(self) {
-    const generator = self.#shared?.generator
-    if (generator) return generator
+  static #opened(self) {
+    if (self.#run) return self.#run
     if (self.#closed) throw fault('closed', 'this snowflake is closed')
-    if (self.#shared) throw self.#shared.lost ?? fault('closed', 'the generator of this snowflake is closed')
     return self.#claimNow()
   }
 
@@ -82,8 +78,8 @@ export class Snowflake {
     }
     const settings = settingsOf(this.#options)
     if (settings.store.sync && !settings.asks) {
-      this.#use(Shared.now(settings))
-      return this.#shared.generator
+      this.#use(Run.now(settings))
+      return this.#run
     }
     this.#claimSoon(settings).catch(error => (this.#failed = error))
     throw fault('would_block', UNDER_WAY)
@@ -96,11 +92,11 @@ export class Snowflake {
     }
     // No user callback is called inside of a call for an id.
     this.#claiming = Promise.resolve()
-      .then(() => Shared.soon(settings))
-      .then(shared => {
+      .then(() => Run.soon(settings))
+      .then(run => {
         // A call for an id may have found the generator meanwhile.
-        if (this.#closed || this.#shared) shared.release()
-        else this.#use(shared)
+        if (this.#closed || this.#run) run.release()
+        else this.#use(run)
       })
       .finally(() => (this.#claiming = null))
     return this.#claiming
@@ -108,54 +104,20 @@ export class Snowflake {
 
   static #next(self) {
     const ours = Snowflake.#ours(self)
-    const generator = ours.#shared?.generator ?? Snowflake.#generator(ours)
-    let waited = null
-    let now = nowMs()
-    for (;;) {
-      let id
-      try {
-        id = generator.next(now)
-      } catch (error) {
-        throw wasm().trapped(error)
-      }
-      if (id >= 0n) return id
-      if (ours.#shared.lost) throw ours.#shared.lost
-      // What the clock reads decides only within a span.
-      if (waited) waited(id)
-      waited ??= generator.waiting()
-      now = filteredMs()
+    const run = ours.#run ?? Snowflake.#opened(ours)
+    let id
+    try {
+      id = wasm().exports.snowflake_next(run.flake, nowMs())
+    } catch (error) {
+      throw wasm().trapped(error)
     }
+    return id >= 0n ? id : run.next()
   }
 
   static #fill(self, view) {
     const ours = Snowflake.#ours(self)
     if (ours.#closed) throw fault('closed', 'this snowflake is closed')
-    if (view.length === 0) return
-    const generator = Snowflake.#generator(ours)
-    generator.checkBatch(view.length)
-    let waited = null
-    let done = 0
-    let now = nowMs()
-    try {
-      while (done < view.length) {
-        const count = generator.reserve(now, Math.min(view.length - done, MOST_RESERVED))
-        if (count > 0) {
-          view.set(wasm().ids(count), done)
-          done += count
-          waited = null
-          now = nowMs()
-          continue
-        }
-        if (ours.#shared.lost) throw ours.#shared.lost
-        if (waited) waited(count)
-        waited ??= generator.waiting()
-        now = filteredMs()
-      }
-    } catch (error) {
-      // All of them, or none.
-      view.fill(0n, 0, done)
-      throw wasm().trapped(error)
-    }
+    if (view.length > 0) Snowflake.#opened(ours).fill(view)
   }
 
   next() {
@@ -198,28 +160,26 @@ export class Snowflake {
   /** Fulfilled when `next` finds an id without a wait. */
   async ready() {
     const self = Snowflake.#ours(this)
-    if (!self.#shared && !self.#closed) await self.#claimSoon(settingsOf(self.#options))
-    await self.#shared?.ready()
+    if (!self.#run && !self.#closed) await self.#claimSoon(settingsOf(self.#options))
+    await self.#run?.ready()
     // It may have been closed meanwhile.
-    Snowflake.#generator(self)
+    Snowflake.#opened(self)
   }
 
   stats() {
-    const self = Snowflake.#ours(this)
-    const generator = Snowflake.#generator(self)
-    const { settings, claims, handles } = self.#shared
+    const run = Snowflake.#opened(Snowflake.#ours(this))
+    const { workerId, handles, settings } = run
     const { name, layoutText, layoutFields, expiresAtMs, persist, store } = settings
     return {
       name,
-      workerId: generator.workerId,
+      workerId,
       stateDir: persist ? store.place : '',
       layout: layoutText,
       epochMs: layoutFields.epochMs,
       expiresAtMs,
       clockLagMs: 0,
-      claims,
       handles,
-      ...generator.stats(),
+      ...run.stats(),
     }
   }
 
@@ -228,13 +188,13 @@ export class Snowflake {
     if (self.#closed) return
     self.#closed = true
     collected?.unregister(self)
-    self.#shared?.release()
-    self.#end = self.#shared?.busy ?? null
-    self.#shared = null
+    self.#run?.release()
+    self.#end = self.#run?.closing ?? null
+    self.#run = null
   }
 
   get workerId() {
-    return Snowflake.#generator(Snowflake.#ours(this)).workerId
+    return Snowflake.#opened(Snowflake.#ours(this)).workerId
   }
 
   get layout() {
@@ -260,9 +220,9 @@ export class Snowflake {
 }
 
 function attach(settings) {
-  const found = Shared.find(settings)
-  if (found) return found
-  if (settings.store.sync && !settings.awaits) return Shared.now(settings)
+  const joined = Run.joined(settings)
+  if (joined) return joined
+  if (settings.store.sync && !settings.awaits) return Run.now(settings)
   freeSettings(settings)
   throw fault('would_block', LATER)
 }

@@ -12,7 +12,7 @@ import { setTimeout, suspendCountingClock } from './time.js'
 
 function store(settings) {
   if (settings.storage !== undefined) return durableObjectStore(settings)
-  if (settings.leases) return noStore(settings)
+  if (settings.leases) return noStore()
   const message =
     'an isolate has no storage of its own, and others like it would get the same worker id: use a Durable Object and ' +
     'set storage to its ctx.storage, or lease the worker id from a server'

@@ -8,7 +8,7 @@ import { Snowflake as Native } from 'leafid'
 import { Snowflake, decode } from 'leafid/wasm'
 import { RUNTIMES, assertDistinct, here, issue, launch, site } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
-import { HANG, space as files } from './node/support.mjs'
+import { HANG, space as files, thrown } from './node/support.mjs'
 
 /** An id space of its own. */
 const space = () => ({ name: files().name })
@@ -38,22 +38,34 @@ async function run(flake, ms) {
   return ids
 }
 
+/** Another host asks the server. */
+async function asked(url, what, given) {
+  const answer = await fetch(`${url}/api/worker/${what}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(given) })
+  return answer.ok ? answer.text().then(text => (text ? JSON.parse(text) : {})) : null
+}
+
 for (const runtime of Object.keys(RUNTIMES)) {
-  test(`${runtime}: a thread that slept beyond its lease, which another one has then`, async t => {
+  test(`${runtime}: a thread that slept beyond its lease, which another host has then`, async t => {
     const { url } = await server(t, 500, '--pool', '1')
     const options = { ...space(), worker: url }
-    const slept = issue(t, runtime, { options, ms: 9000, stopMs: 2500, patient: true })
+    const slept = issue(t, runtime, { options, ms: HANG, stopMs: 2500, patient: true })
     const { workerId } = await slept.opened
     let other = null
-    await until('its lease ended', async () => (other = await Snowflake.open(options).catch(() => null)))
-    assert.equal(other.workerId, workerId)
-    const ids = await run(other, 500)
-    other.close()
-    await slept.ended
-    assert.ok(slept.ids.some(id => id < ids[0]))
+    const claim = () => ({ name: options.name, instance: 'f'.repeat(32), now: Date.now(), until: Date.now() + 30_000 })
+    await until('its lease ended', async () => (other = await asked(url, 'claim', claim())))
+    assert.equal(other.worker_id, workerId)
+    await sleep(300)
+    // That one was issuing ids until now.
+    const end = Date.now()
+    await asked(url, 'release', { name: options.name, worker_id: workerId, token: other.token, until: end })
+    const times = () => slept.ids.map(id => decode(id).timestampMs)
     // It claims the id anew, once the other one has released it.
-    assert.ok(slept.ids.some(id => id > ids.at(-1)), JSON.stringify((await slept.ended).said))
-    assertDistinct(slept.ids, ids)
+    await until('it goes on', () => times().some(time => time >= end))
+    slept.kill()
+    await slept.ended
+    assert.ok(times()[0] < other.from)
+    assert.deepEqual(times().filter(time => time >= other.from && time < end), [])
+    assertDistinct(slept.ids)
   })
 }
 
@@ -67,11 +79,25 @@ for (const runtime of Object.keys(RUNTIMES)) {
   })
 }
 
+test('a claim that opens the same options is refused', async () => {
+  for (const open of [options => new Snowflake(options), options => Snowflake.open(options)]) {
+    let inside
+    const options = { ...space(), persist: false }
+    options.worker = () => {
+      inside = thrown(() => new Snowflake(options))
+      return 7
+    }
+    const flake = await open(options)
+    assert.deepEqual([inside.code, flake.workerId, flake.stats().handles], [WOULD_BLOCK, 7, 1])
+    flake.close()
+  }
+})
+
 test('a lease that comes when nobody waits for it any more goes back', async t => {
   const { url, tell, leases } = await server(t)
   await tell({ do: 'fault', fault: { delay_ms: 600 }, tag: 'claim', times: 1 })
   const options = { ...space(), worker: url, timeoutMs: 100, requestTimeoutMs: 5000 }
-  const late = /the claim of a worker id failed: no answer within timeoutMs \(100\)/
+  const late = /the claim of a worker id did not answer within timeoutMs \(100\)/
   await assert.rejects(Snowflake.open(options), { code: 'ERR_LEAFID_WORKER_LOST', message: late })
   await until('the release', async () => (await leases(options.name))[0]?.token === null)
 })
@@ -94,7 +120,7 @@ test('closed while another lease is claimed: that is released, and the next open
   const ids = await run(flake, 50)
   await tell({ do: 'fault', fault: { status: 409, body: { error: 'worker_lost', message: 'gone' } }, tag: 'renew', times: 1 })
   await tell({ do: 'fault', fault: { delay_ms: 900 }, tag: 'claim', times: 1 })
-  const lost = /the lease of worker id \d+ is lost, and another one is being claimed/
+  const lost = /the lease of worker id \d+ is being renewed, or another one claimed, .*gone/
   await until('the loss', () => {
     try {
       ids.push(flake.next())
@@ -118,7 +144,8 @@ test('after a loss, ready waits for the next lease, and fails with the error of 
   const until = () => Date.now() + 1000
   const worker = {
     claim: async () => {
-      if (claims++ > 0) await sleep(150)
+      // Longer than the rest of the lost lease, which is still used.
+      if (claims++ > 0) await sleep(1200)
       if (fails) throw new Error('no pool')
       return { workerId: claims, fromMs: Date.now(), untilMs: until(), leaseMs: 1000 }
     },
@@ -126,14 +153,14 @@ test('after a loss, ready waits for the next lease, and fails with the error of 
     renew: async ({ workerId }) => (workerId === 1 || fails ? null : until()),
     release() {},
   }
-  const flake = await Snowflake.open({ ...space(), worker, timeoutMs: 1000 })
+  const flake = await Snowflake.open({ ...space(), worker, timeoutMs: 3000 })
   const ids = []
   const lost = async () => {
     const isLost = () => {
       try {
         return void ids.push(flake.next())
       } catch ({ message }) {
-        assert.match(message, /the lease of worker id \d+ is (lost|no longer held)/)
+        assert.match(message, /the lease of worker id \d+ is (being renewed, or another one claimed|no longer held)/)
         return true
       }
     }
@@ -149,7 +176,7 @@ test('after a loss, ready waits for the next lease, and fails with the error of 
   // Callers get the error of a claim once their time has passed since the loss.
   for (let message = ''; !/no pool/.test(message); ) {
     message = await flake.ready().then(() => assert.fail('it is lost'), error => error.message)
-    assert.match(message, /no pool|another one is being claimed/)
+    assert.match(message, /no pool|another one claimed/)
   }
   const ready = flake.ready()
   flake.close()

@@ -2,7 +2,7 @@
 
 use crate::module::Result;
 use core::fmt::Display;
-#[cfg(feature = "record")]
+#[cfg(feature = "wire")]
 use core::time::Duration;
 use leafid_core::Error;
 
@@ -38,14 +38,14 @@ pub(crate) fn within<N: Copy + Ord + Display + TryFrom<i64>>(name: &str, number:
 }
 
 /// Milliseconds since the machine's start.
-#[cfg(feature = "record")]
+#[cfg(feature = "wire")]
 pub(crate) fn duration(ms: f64) -> Duration {
     // A conversion to an integer ends at its bounds, and NaN is 0.
     Duration::from_millis(ms as u64)
 }
 
 /// As a number of milliseconds.
-#[cfg(feature = "record")]
+#[cfg(feature = "wire")]
 pub(crate) fn ms(duration: Duration) -> f64 {
     duration.as_millis() as u64 as f64
 }

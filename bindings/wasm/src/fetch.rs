@@ -1,14 +1,8 @@
 //! The fetches of a tag: when, and for how many ids.
 
 use crate::argument::optional;
-use crate::module::{CallFailed, Module, Result, call, code};
-use leafid_core::{AdaptiveStep, Error, FetchAction, FetchPhase, FetchState};
-
-/// The error with this number, whose message is the input.
-pub(crate) fn given_error(module: &Module, number: i32, length: i32) -> Result<Error> {
-    let [message] = module.texts([length])?;
-    Ok(Error::new(code(number)?, message))
-}
+use crate::module::{CallFailed, call, given_error};
+use leafid_core::{AdaptiveStep, FetchAction, FetchPhase, FetchState};
 
 /// No fetch yet. `step` is the source's own or the first one to request.
 #[unsafe(no_mangle)]

@@ -1,9 +1,13 @@
 //! Layouts and ids.
 
 use crate::argument::{whole, within};
-use crate::module::{call, write};
+use crate::module::{Kind, call, write};
 use alloc::string::ToString;
-use leafid_core::{Layout, LayoutFields, Order, Rules};
+use leafid_core::{Layout, LayoutFields, Order};
+
+impl Kind for Layout {
+    const NAME: &'static str = "a layout";
+}
 
 /// The layout of a text: a preset's name, or bits as in `41|10|12`.
 #[unsafe(no_mangle)]
@@ -64,25 +68,6 @@ extern "C" fn layout_fields(layout: i32) -> i32 {
     })
 }
 
-/// The tick of a time; -1 before the epoch.
-#[unsafe(no_mangle)]
-extern "C" fn layout_tick_at(layout: i32, ms: f64) -> f64 {
-    call(|module| {
-        let layout = module.get::<Layout>(layout)?;
-        Ok(layout.tick_at(ms as i64).map_or(-1.0, |tick| tick as f64))
-    })
-}
-
-/// Unix milliseconds of the start of a tick.
-#[unsafe(no_mangle)]
-extern "C" fn layout_tick_start_ms(layout: i32, tick: f64) -> f64 {
-    call(|module| {
-        let layout = module.get::<Layout>(layout)?;
-        let tick = (tick as u64).min(layout.last_tick() + 1);
-        Ok(layout.tick_start_ms(tick) as f64)
-    })
-}
-
 /// The id of these parts.
 #[unsafe(no_mangle)]
 extern "C" fn compose(layout: i32, timestamp_ms: f64, worker_id: f64, sequence: f64) -> i64 {
@@ -120,42 +105,5 @@ extern "C" fn decode(layout: i32, id: i64) -> i32 {
         let parts = module.get::<Layout>(layout)?.decode(id)?;
         module.answer(&[parts.timestamp_ms as f64, parts.worker_id.into(), parts.sequence.into()]);
         Ok(0)
-    })
-}
-
-/// The rules of a generator. The input is two names, or nothing for a default: `continue` or `wait` when the clock goes
-/// back, `wait` or `borrow` when a tick is used up. NaN is the default of a number.
-#[unsafe(no_mangle)]
-extern "C" fn rules_new(
-    on_clock_backwards_length: i32,
-    on_exhausted_length: i32,
-    max_backwards_ms: f64,
-    random_start: f64,
-) -> i32 {
-    use crate::argument::optional;
-    use leafid_core::{OnClockBackwards, OnExhausted, options};
-    call(|module| {
-        let [backwards, exhausted] = module.texts([on_clock_backwards_length, on_exhausted_length])?;
-        let backwards = match backwards {
-            "" => OnClockBackwards::default(),
-            text => OnClockBackwards::parse(text)?,
-        };
-        let exhausted = match exhausted {
-            "" => OnExhausted::default(),
-            text => OnExhausted::parse(text)?,
-        };
-        let max_backwards_ms = optional("max_backwards_ms", max_backwards_ms)?;
-        let random_start = optional("random_start", random_start)?;
-        let rules = options::rules(backwards, max_backwards_ms, exhausted, random_start)?;
-        Ok(module.add(rules))
-    })
-}
-
-/// The same rules for a generator whose record may not survive: it never runs ahead of the clock.
-#[unsafe(no_mangle)]
-extern "C" fn rules_never_ahead(rules: i32) -> i32 {
-    call(|module| {
-        let rules = module.get::<Rules>(rules)?.never_ahead();
-        Ok(module.add(rules))
     })
 }

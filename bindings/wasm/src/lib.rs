@@ -10,26 +10,31 @@ extern crate alloc;
 compile_error!("a module has snowflakes or public ids: bindings/wasm/wasm.mk lists the features of each");
 
 mod argument;
-#[cfg(feature = "record")]
-mod clock;
+#[cfg(feature = "wire")]
+mod call_terms;
 #[cfg(feature = "wire")]
 mod fetch;
-#[cfg(feature = "format")]
-mod format;
+#[cfg(all(feature = "snowflake", not(feature = "wire")))]
+mod granted;
+#[cfg(feature = "wire")]
+mod host_call;
 #[cfg(feature = "snowflake")]
 mod ids;
 #[cfg(feature = "snowflake")]
 mod layout;
 #[cfg(feature = "wire")]
-mod lease;
 mod machine;
-#[cfg(all(feature = "format", feature = "wire"))]
+#[cfg(feature = "wire")]
 mod mark;
 mod module;
 #[cfg(feature = "public-ids")]
 mod public_ids;
-#[cfg(feature = "record")]
-mod record;
+#[cfg(feature = "wire")]
+mod run;
+#[cfg(feature = "wire")]
+mod run_call;
+#[cfg(feature = "wire")]
+mod run_wait;
 #[cfg(feature = "wire")]
 mod segment;
 #[cfg(feature = "wire")]
@@ -38,8 +43,6 @@ mod servers;
 mod snowflake;
 #[cfg(feature = "wire")]
 mod source;
-#[cfg(feature = "wire")]
-mod start;
 mod text_form;
 #[cfg(feature = "wire")]
 mod wire;

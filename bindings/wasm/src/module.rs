@@ -1,13 +1,25 @@
 //! The memory that the module and its host share, and the form of every call.
 
-use crate::machine::{Kind, Machine};
+use alloc::boxed::Box;
+#[cfg(feature = "snowflake")]
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+#[cfg(feature = "wire")]
+use alloc::{
+    collections::VecDeque,
+    string::{String, ToString},
+};
+use core::any::Any;
 use core::cell::UnsafeCell;
+#[cfg(feature = "snowflake")]
+use leafid_core::Snowflake;
+#[cfg(feature = "wire")]
+use leafid_core::{ClockFilter, LeaseClaim, call::Clocks};
 use leafid_core::{Code, Error};
 use lol_alloc::{AssumeSingleThreaded, FreeListAllocator};
 
 /// The version of the exports: docs/WASM-ABI.md.
-const ABI_VERSION: i32 = 1;
+const ABI_VERSION: i32 = 2;
 /// How many numbers an answer has at most.
 #[cfg(feature = "snowflake")]
 const MOST_NUMBERS: usize = 16;
@@ -33,6 +45,58 @@ pub(crate) struct Module {
     input: Vec<u8>,
     #[cfg(feature = "snowflake")]
     numbers: [f64; MOST_NUMBERS],
+    /// The filter of the clock's leaps, of all machines; made at its first use.
+    #[cfg(feature = "wire")]
+    clock: Option<Arc<ClockFilter>>,
+    /// What is to be logged; the next machine that is asked for a notice tells it.
+    #[cfg(feature = "wire")]
+    pub(crate) warnings: VecDeque<String>,
+    /// The claims that no lease server has answered, by the id space and the servers.
+    #[cfg(feature = "wire")]
+    pub(crate) unanswered: Vec<(String, LeaseClaim)>,
+}
+
+/// What a handle stands for.
+pub(crate) enum Machine {
+    /// On the way of each id: to look into a box of any type takes half as long again.
+    #[cfg(feature = "snowflake")]
+    Snowflake(Arc<Snowflake>),
+    Other(Box<dyn Any>),
+}
+
+/// A type that handles stand for.
+pub(crate) trait Kind: Any + Sized {
+    /// The name, for messages.
+    const NAME: &'static str;
+
+    fn into_machine(self) -> Machine {
+        Machine::Other(Box::new(self))
+    }
+
+    fn of(machine: &Machine) -> Option<&Self> {
+        match machine {
+            Machine::Other(found) => found.downcast_ref(),
+            #[cfg(feature = "snowflake")]
+            Machine::Snowflake(_) => None,
+        }
+    }
+}
+
+#[cfg(feature = "snowflake")]
+impl Kind for Arc<Snowflake> {
+    const NAME: &'static str = "a snowflake";
+
+    fn into_machine(self) -> Machine {
+        Machine::Snowflake(self)
+    }
+
+    #[inline(always)]
+    fn of(machine: &Machine) -> Option<&Self> {
+        match machine {
+            Machine::Snowflake(found) => Some(found),
+            Machine::Other(_) => None,
+        }
+    }
 }
 
 /// What an instance has once.
@@ -56,6 +120,12 @@ static MODULE: Single<Module> = Single::new(Module {
     input: Vec::new(),
     #[cfg(feature = "snowflake")]
     numbers: [0.0; MOST_NUMBERS],
+    #[cfg(feature = "wire")]
+    clock: None,
+    #[cfg(feature = "wire")]
+    warnings: VecDeque::new(),
+    #[cfg(feature = "wire")]
+    unanswered: Vec::new(),
 });
 
 /// Apart from the rest, so that an error can be stored while its cause is borrowed.
@@ -102,11 +172,23 @@ pub(crate) fn write(texts: &[&str]) {
 }
 
 /// As [`write`], for bytes.
-#[cfg(feature = "format")]
+#[cfg(feature = "wire")]
 pub(crate) fn write_bytes(bytes: &[u8]) {
     with_output(|output| {
         output.bytes.clear();
         output.bytes.extend_from_slice(bytes);
+    });
+}
+
+/// Replaces the output by a list: each text after its length, a u32; 2^32-1 for one that is not given.
+#[cfg(feature = "wire")]
+pub(crate) fn write_list<'t>(texts: impl Iterator<Item = Option<&'t [u8]>>) {
+    with_output(|output| {
+        output.bytes.clear();
+        for text in texts {
+            output.bytes.extend(text.map_or(u32::MAX, |text| text.len() as u32).to_le_bytes());
+            output.bytes.extend(text.unwrap_or_default());
+        }
     });
 }
 
@@ -172,13 +254,8 @@ impl Module {
     }
 
     #[inline(always)]
-    fn machine(&self, handle: i32) -> Option<&Machine> {
-        self.machines.get((handle as usize).wrapping_sub(1))?.as_ref()
-    }
-
-    #[inline(always)]
     pub(crate) fn find<T: Kind>(&self, handle: i32) -> Option<&T> {
-        T::of(self.machine(handle)?)
+        T::of(self.machines.get((handle as usize).wrapping_sub(1))?.as_ref()?)
     }
 
     /// The object of a handle. Errors: `closed` for a handle that is none of this kind.
@@ -191,14 +268,55 @@ impl Module {
     }
 
     /// As [`Module::get`].
-    #[cfg(any(feature = "public-ids", feature = "record"))]
+    #[cfg(any(feature = "public-ids", feature = "wire"))]
     #[inline(never)]
     pub(crate) fn get_mut<T: Kind>(&mut self, handle: i32) -> Result<&mut T> {
-        let machine = self.machines.get_mut((handle as usize).wrapping_sub(1));
-        match machine.and_then(Option::as_mut).and_then(T::of_mut) {
-            Some(found) => Ok(found),
-            None => Err(no_handle(handle, T::NAME)),
+        match self.machines.get_mut((handle as usize).wrapping_sub(1)) {
+            Some(Some(Machine::Other(found))) => {
+                found.downcast_mut().ok_or_else(|| no_handle(handle, T::NAME))
+            }
+            _ => Err(no_handle(handle, T::NAME)),
         }
+    }
+
+    /// All of a kind.
+    #[cfg(feature = "wire")]
+    pub(crate) fn all<T: Kind>(&self) -> impl Iterator<Item = &T> {
+        self.machines.iter().flatten().filter_map(T::of)
+    }
+
+    /// As [`Module::get`]; it is freed.
+    #[cfg(feature = "wire")]
+    pub(crate) fn take<T: Kind>(&mut self, handle: i32) -> Result<T> {
+        let slot = self.machines.get_mut((handle as usize).wrapping_sub(1));
+        match slot.and_then(|slot| slot.take_if(|machine| T::of(machine).is_some())) {
+            Some(Machine::Other(found)) => {
+                found.downcast().map(|found| *found).map_err(|_| no_handle(handle, T::NAME))
+            }
+            _ => Err(no_handle(handle, T::NAME)),
+        }
+    }
+
+    pub(crate) fn free(&mut self, handle: i32) {
+        if let Some(machine) = self.machines.get_mut((handle as usize).wrapping_sub(1)) {
+            *machine = None;
+        }
+    }
+
+    /// The filter of the clock's leaps.
+    #[cfg(feature = "wire")]
+    pub(crate) fn clock(&mut self) -> &Arc<ClockFilter> {
+        self.clock.get_or_insert_with(|| Arc::new(ClockFilter::new()))
+    }
+
+    /// The clock after the filter.
+    #[cfg(feature = "wire")]
+    pub(crate) fn filtered_ms(&mut self, clocks: Clocks) -> i64 {
+        let ns = |ms: i64| ms.saturating_mul(1_000_000);
+        let boot_ms = i64::try_from(clocks.boot.as_millis()).unwrap_or(i64::MAX);
+        let (now_ns, event) = self.clock().filter(ns(clocks.wall_ms), ns(boot_ms));
+        self.warnings.extend(event.map(|event| event.to_string()));
+        now_ns.div_euclid(1_000_000)
     }
 
     /// The first numbers of the answer.
@@ -304,11 +422,7 @@ extern "C" fn numbers() -> i32 {
 /// Frees a handle; a key in it is overwritten. A later call may return its number again.
 #[unsafe(no_mangle)]
 extern "C" fn free(handle: i32) {
-    with(|module| {
-        if let Some(machine) = module.machines.get_mut((handle as usize).wrapping_sub(1)) {
-            *machine = None;
-        }
-    });
+    with(|module| module.free(handle));
 }
 
 /// The name of the error with this number, as output; 1 if a later try can succeed with nothing changed, else 0.
@@ -321,10 +435,24 @@ extern "C" fn error_name(number: i32) -> i32 {
     })
 }
 
+/// Has messages name options and arguments in camel case from now on.
+#[cfg(feature = "wire")]
+#[unsafe(no_mangle)]
+extern "C" fn camel_case() {
+    leafid_core::options::Spelling::Camel.set();
+}
+
 /// The code with this number.
 #[inline(never)]
 pub(crate) fn code(number: i32) -> Result<Code> {
     Code::from_number(number).ok_or_else(|| Error::invalid("number", number, "the number of an error").into())
+}
+
+/// The error with this number, whose message is the input.
+#[cfg(feature = "wire")]
+pub(crate) fn given_error(module: &Module, number: i32, length: i32) -> Result<Error> {
+    let [message] = module.texts([length])?;
+    Ok(Error::new(code(number)?, message))
 }
 
 /// The error for an option or an argument: the input is its name, its value, and what is allowed, or nothing for what a

@@ -1,8 +1,12 @@
 //! Public ids.
 
 use crate::argument::within;
-use crate::module::{Module, Result, call, utf8, write};
+use crate::module::{Kind, Module, Result, call, utf8, write};
 use leafid_core::{PublicIdKey, PublicIds, TextForm};
+
+impl Kind for PublicIds {
+    const NAME: &'static str = "public ids";
+}
 
 /// Public ids of one key. The input is its bytes, or with `hex` 1 their hexadecimal digits, and is overwritten.
 #[unsafe(no_mangle)]

@@ -1,10 +1,9 @@
 //! Requests to servers: which one is asked next, and which ones back off.
 
 use crate::argument::duration;
-use crate::fetch::given_error;
 use crate::ids::with_ids;
 use crate::machine::Servers;
-use crate::module::{CallFailed, Module, Result, call};
+use crate::module::{CallFailed, Module, Result, call, given_error};
 use alloc::string::String;
 use alloc::vec::Vec;
 use leafid_core::wire::{Response, Verdict};

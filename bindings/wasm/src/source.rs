@@ -1,10 +1,9 @@
 //! Sources of segments: whether they may be asked, and the ids of those that give one at a time.
 
 use crate::argument::{duration, ms};
-use crate::fetch::given_error;
 use crate::ids::{MOST_IDS, with_ids};
 use crate::machine::{Breaker, TagsIds};
-use crate::module::{Module, Result, call, write};
+use crate::module::{Module, Result, call, given_error, write};
 use crate::segment::write_segments;
 use alloc::collections::VecDeque;
 use leafid_core::{BreakerAction, CircuitBreaker, FetchEnd, Segment, ServersReadiness, SingleIdsActions};

@@ -1,14 +1,13 @@
 //! The protocols of servers: requests, and how a response is judged.
 
 use crate::argument::optional;
-use crate::machine::RenewalResult;
 use crate::module::{Module, Result, call, utf8, write};
 use crate::segment::write_segments;
 use leafid_core::wire::leaf::LeafMode;
 use leafid_core::wire::range::RangeRequest;
 use leafid_core::wire::tinyid::TinyidRequest;
-use leafid_core::wire::{Method, Request, Response, Verdict, lease_server, quoted};
-use leafid_core::{Error, Fetched, Lease};
+use leafid_core::wire::{Method, Request, Response, Verdict, quoted};
+use leafid_core::{Error, Fetched};
 
 /// What a response means: 0 an answer; 1 refused, as by all servers; 2 try the next server; 3 a bad server; 4 a bad
 /// server until somebody changes something.
@@ -192,71 +191,6 @@ extern "C" fn tinyid_judge_reason(response: i32, tag_length: i32, number: i32, m
         let before = Error::new(code, message);
         let tinyid = TinyidRequest { tag, token: "" };
         let judged: Verdict<()> = tinyid.judge_reason(module.get::<Response>(response)?, &before);
-        Ok(verdict(module, judged, |_, ()| ()))
-    })
-}
-
-/// A claim from a lease server. The input is the id space's name, and the instance.
-#[unsafe(no_mangle)]
-extern "C" fn lease_claim_request(name_length: i32, instance_length: i32, now_ms: f64, until_ms: f64) -> i32 {
-    call(|module| {
-        let [name, instance] = module.texts([name_length, instance_length])?;
-        let request = lease_server::claim(name, instance, now_ms as i64, until_ms as i64);
-        Ok(write_request(module, &request))
-    })
-}
-
-/// The meaning of the response to a claim; the answer is the handle of a lease.
-#[unsafe(no_mangle)]
-extern "C" fn lease_claim_judge(response: i32, name_length: i32, instance_length: i32) -> i32 {
-    call(|module| {
-        let [name, instance] = module.texts([name_length, instance_length])?;
-        let judged = lease_server::judge_claim(module.get::<Response>(response)?, name, instance);
-        Ok(verdict(module, judged, |module, lease| {
-            let handle = module.add(lease);
-            module.answer(&[handle.into()]);
-        }))
-    })
-}
-
-/// A renewal. The input is the id space's name, and the nonce.
-#[unsafe(no_mangle)]
-extern "C" fn lease_renewal_request(lease: i32, until_ms: f64, name_length: i32, nonce_length: i32) -> i32 {
-    call(|module| {
-        let [name, nonce] = module.texts([name_length, nonce_length])?;
-        let request = lease_server::renewal(name, module.get::<Lease>(lease)?, until_ms as i64, nonce);
-        Ok(write_request(module, &request))
-    })
-}
-
-/// The meaning of the response to a renewal; the answer is a handle for `held_take`.
-#[unsafe(no_mangle)]
-extern "C" fn lease_renewal_judge(response: i32, nonce_length: i32) -> i32 {
-    call(|module| {
-        let [nonce] = module.texts([nonce_length])?;
-        let judged = lease_server::judge_renewal(module.get::<Response>(response)?, nonce);
-        Ok(verdict(module, judged, |module, answer| {
-            let handle = module.add(RenewalResult(answer));
-            module.answer(&[handle.into()]);
-        }))
-    })
-}
-
-/// A release: no id at or after `until_ms` was or will be issued.
-#[unsafe(no_mangle)]
-extern "C" fn lease_release_request(lease: i32, until_ms: f64, name_length: i32) -> i32 {
-    call(|module| {
-        let [name] = module.texts([name_length])?;
-        let request = lease_server::release(name, module.get::<Lease>(lease)?, until_ms as i64);
-        Ok(write_request(module, &request))
-    })
-}
-
-/// The meaning of the response to a release.
-#[unsafe(no_mangle)]
-extern "C" fn lease_release_judge(response: i32) -> i32 {
-    call(|module| {
-        let judged = lease_server::judge_release(module.get::<Response>(response)?);
         Ok(verdict(module, judged, |_, ()| ()))
     })
 }

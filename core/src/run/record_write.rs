@@ -80,6 +80,11 @@ impl RecordWrite {
         RecordWrite { draws_owner: true, ..self }
     }
 
+    /// The worker id.
+    pub fn worker_id(&self) -> u32 {
+        self.stored.record.worker_id
+    }
+
     /// The slot to write: 0 or 1.
     pub fn slot(&self) -> usize {
         self.slot

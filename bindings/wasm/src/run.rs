@@ -1,0 +1,473 @@
+//! The user of a worker id: the core's machine, for a host that carries out its calls.
+
+use crate::argument::{duration, ms};
+use crate::host_call::{HostCall, HttpTo, MachineCall, MachineEnd, clocks};
+use crate::module::{Kind, Module, Result, call, write, write_list};
+use crate::run_call::without_host;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+use leafid_core::call::{CallId, Clocks, Level};
+use leafid_core::options::deployment::{FileSystem, FilesystemKind, Scope};
+use leafid_core::options::{
+    Environment, OPTIONS, OptionOf, RunOptions, WorkerFrom, built_ms, options_of_json,
+};
+use leafid_core::place::{FilesAt, Place, PlaceFacts, PlaceSettings};
+use leafid_core::run::{
+    Answer, Need, RunCallEnd, RunNotice, RunSettings, RunState, RunTicket, Waiting, WorkerRun, Workers,
+};
+use leafid_core::{Code, Error, Snowflake};
+
+/// A run, and what its host is told of it.
+pub(crate) struct Run {
+    pub(crate) run: WorkerRun,
+    pub(crate) timeout: Duration,
+    /// The id space.
+    name: String,
+    /// What tells the claims of its lease servers from those of others; empty without servers.
+    servers_key: String,
+    /// Who else may hold a worker id, for messages.
+    others: String,
+    to: Option<Arc<HttpTo>>,
+    tickets: Vec<RunTicket>,
+    /// The calls under way, and their handles.
+    calls: Vec<(CallId, i32)>,
+    /// The generator that the host was told of, and its handle.
+    told: Option<(Arc<Snowflake>, i32)>,
+    pub(crate) waits: Vec<(i32, Waiting, Option<RunTicket>)>,
+    /// The wish for a span of a caller that had to return to its event loop. The next caller gets its answer.
+    pub(crate) left: Option<RunTicket>,
+}
+
+/// The checked options of a snowflake.
+struct Options(RunOptions);
+
+impl Kind for Run {
+    const NAME: &'static str = "a run";
+}
+
+impl Kind for Options {
+    const NAME: &'static str = "options";
+}
+
+/// The variables of the environment that options read, as output: a line feed after each.
+#[unsafe(no_mangle)]
+extern "C" fn options_variables() -> i32 {
+    call(|_| {
+        let names = OPTIONS.iter().filter_map(|row| row.variable).map(|name| Some(name.as_bytes()));
+        write_list(names);
+        Ok(0)
+    })
+}
+
+/// The checked options of a snowflake. The input is an object in JSON, with the names in snake case; variables of the
+/// environment as `NAME=value`, each with a NUL behind it; and the name of the host.
+///
+/// Numbers: where the worker id comes from (0 the options, 1 a callback, 2 an object that leases, 3 servers); then 1 or 0:
+/// a range, a record is kept, lazy, asks for the clocks of peers; and the longest wait of a call. Output: the name.
+#[unsafe(no_mangle)]
+extern "C" fn options_of_run(json_length: i32, variables_length: i32, host_length: i32) -> i32 {
+    call(|module| {
+        let [json, variables, host] = module.input([json_length, variables_length, host_length])?;
+        let variable = |name: &str| {
+            let mut set = variables.split(|byte| *byte == 0);
+            set.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b"=")).map(Vec::from)
+        };
+        let host_name = crate::module::utf8(host)?;
+        let set = options_of_json(OptionOf::Snowflake, json)?;
+        let options = RunOptions::parse(&set, &Environment { variable: &variable, host_name })?;
+        let source = match &options.worker {
+            WorkerFrom::Ids(_) => 0.0,
+            WorkerFrom::Callback => 1.0,
+            WorkerFrom::Leases => 2.0,
+            WorkerFrom::Servers(_) => 3.0,
+        };
+        let flag = |is: bool| f64::from(u8::from(is));
+        module.answer(&[
+            source,
+            flag(options.worker.ids().is_some_and(|ids| ids.first != ids.last)),
+            flag(options.persist),
+            flag(options.lazy),
+            flag(options.asks_peer_times),
+            ms(options.timeout),
+        ]);
+        write(&[&options.name]);
+        Ok(module.add(Options(options)))
+    })
+}
+
+/// The layout of options, a new handle.
+#[unsafe(no_mangle)]
+extern "C" fn options_layout(options: i32) -> i32 {
+    call(|module| {
+        let layout = module.get::<Options>(options)?.0.layout;
+        Ok(module.add(layout))
+    })
+}
+
+/// 1 if two snowflakes with these options are one generator, if they have one store and one source too.
+#[unsafe(no_mangle)]
+extern "C" fn options_alike(one: i32, other: i32) -> i32 {
+    call(|module| {
+        let (one, other) = (&module.get::<Options>(one)?.0, &module.get::<Options>(other)?.0);
+        let key = |options: &RunOptions| (options.layout, options.rules, options.persist, options.start);
+        let alike = one.name == other.name && one.worker == other.worker && key(one) == key(other);
+        Ok(alike.into())
+    })
+}
+
+/// Where records are kept. A store belongs to a page or an object; each copy of a program may have one of its own.
+fn files(store: i32, path: &str, kind: &str) -> FilesAt {
+    let path = String::from(path);
+    let filesystem = |kind| FileSystem { name: kind, kind: FilesystemKind::Local };
+    match store {
+        1 => FilesAt::Store {
+            path,
+            forgets: true,
+            may_vanish: true,
+            copies: "this is a browser, where each visitor",
+            other: "profile or device",
+        },
+        2 => FilesAt::Store {
+            path,
+            forgets: false,
+            may_vanish: false,
+            copies: "each Durable Object that runs this code",
+            other: "object",
+        },
+        3..=5 => {
+            let kind_of = [FilesystemKind::Local, FilesystemKind::Ephemeral, FilesystemKind::Network];
+            let fs = FileSystem { kind: kind_of[store as usize - 3], ..filesystem(kind.into()) };
+            FilesAt::Directory { path, named: true, fs, left_root: false }
+        }
+        _ => FilesAt::Nowhere,
+    }
+}
+
+/// A run that nobody has opened. `store`: where records are kept: 0 nowhere; 1 in a browser; 2 in a Durable Object; in a
+/// directory of a file system that is 3 local, 4 ephemeral, 5 on a network. `loops` 1: writes end on the event loop.
+/// The input is the path, the kind of the file system, the name of the host, what identifies the start of the machine,
+/// and who else may hold a worker id, for messages.
+#[unsafe(no_mangle)]
+extern "C" fn run_new(
+    options: i32,
+    store: i32,
+    loops: i32,
+    pid: i32,
+    path_length: i32,
+    kind_length: i32,
+    host_length: i32,
+    boot_length: i32,
+    others_length: i32,
+    seed: i64,
+    wall_ms: f64,
+    boot_ms: f64,
+) -> i32 {
+    const BUILT_MS: i64 = built_ms(env!("LEAFID_BUILT_DAY"));
+    call(|module| {
+        let clock = Arc::clone(module.clock());
+        let lengths = [path_length, kind_length, host_length, boot_length, others_length];
+        let [path, kind, host, boot, others] = module.texts(lengths)?;
+        let (options, clocks) = (module.get::<Options>(options)?.0.clone(), clocks(wall_ms, boot_ms));
+        let facts = PlaceFacts {
+            host: host.into(),
+            boot: boot.into(),
+            files: files(store, path, kind),
+            built_ms: BUILT_MS,
+            pid,
+            started_ms: Some(clocks.wall_ms),
+            machine: None,
+            surroundings: None,
+            // A host that can show more has no need of this module.
+            scope: if store < 3 { Scope::Host } else { Scope::Unseen },
+            inherited: None,
+            clock,
+        };
+        let others = others.into();
+        let (place, warnings) = Place::check(facts, &PlaceSettings::of(&options), clocks)?;
+        module.warnings.extend(warnings);
+        let settings = RunSettings::of(&options, |_| None);
+        let persist = settings.persist && store != 0;
+        let settings = RunSettings { disk_needs_loop: loops != 0, persist, ..settings };
+        let to = match (&settings.workers, &options.worker) {
+            (Workers::Servers { servers, .. }, WorkerFrom::Servers(of)) => {
+                Some(Arc::new(HttpTo::new(servers, of, true)))
+            }
+            _ => None,
+        };
+        let servers_key = match &options.worker {
+            WorkerFrom::Servers(of) => alloc::format!("{} {}", options.name, of.urls.join(" ")),
+            _ => String::new(),
+        };
+        let run = Run {
+            timeout: options.timeout,
+            name: options.name,
+            servers_key,
+            others,
+            to,
+            tickets: Vec::new(),
+            calls: Vec::new(),
+            told: None,
+            waits: Vec::new(),
+            left: None,
+            run: WorkerRun::new(settings, place, seed as u64),
+        };
+        Ok(module.add(run))
+    })
+}
+
+impl Run {
+    /// Wishes for something, and keeps the number of the wish.
+    pub(crate) fn want(&mut self, need: Need, clocks: Clocks) -> RunTicket {
+        let ticket = self.run.want(need, clocks);
+        self.tickets.push(ticket);
+        ticket
+    }
+
+    fn holds(&self, name: &str, id: u32) -> bool {
+        self.name == name && matches!(self.run.state(), RunState::Held { worker_id, .. } if worker_id == id)
+    }
+
+    fn ticket(&self, number: f64) -> Result<RunTicket> {
+        let found = self.tickets.iter().find(|ticket| ticket.number() == number as u64);
+        Ok(*found.ok_or_else(|| Error::new(Code::Closed, "this wish was answered, or given up"))?)
+    }
+
+    fn forget(&mut self, ticket: RunTicket) {
+        self.tickets.retain(|known| known.number() != ticket.number());
+    }
+}
+
+/// What no server has answered is sent again by the next opening, and by no other one.
+fn keep_unanswered(module: &mut Module, run: i32) -> Result<()> {
+    let run = module.get_mut::<Run>(run)?;
+    let (key, mut kept) = (run.servers_key.clone(), Vec::new());
+    if matches!(run.run.state(), RunState::Failed(_) | RunState::Closed) {
+        kept.extend(core::iter::from_fn(|| run.run.take_unanswered()));
+    }
+    for claim in kept {
+        if module.unanswered.iter().all(|(_, known)| known.instance != claim.instance) {
+            module.unanswered.push((key.clone(), claim));
+        }
+    }
+    Ok(())
+}
+
+fn give_unanswered(module: &mut Module, run: i32) -> Result<()> {
+    let found = module.get::<Run>(run)?;
+    if !matches!(found.run.state(), RunState::Idle | RunState::Failed(_)) {
+        return Ok(());
+    }
+    if let Some(at) = module.unanswered.iter().position(|(key, _)| *key == found.servers_key) {
+        let (_, claim) = module.unanswered.remove(at);
+        module.get_mut::<Run>(run)?.run.give_unanswered(claim);
+    }
+    Ok(())
+}
+
+/// A wish, as a number: 0 an open generator, 1 a span, 2 the end. `first` and `second` are 1 or 0: of an opening whether
+/// its caller returns to the event loop; of an end whether the process ends, and whether it waits for a renewal.
+/// `longest_ms`: the longest wait for the clock that an opening accepts, NaN for any.
+#[unsafe(no_mangle)]
+extern "C" fn run_want(
+    run: i32,
+    need: i32,
+    first: i32,
+    second: i32,
+    longest_ms: f64,
+    wall_ms: f64,
+    boot_ms: f64,
+) -> f64 {
+    call(|module| {
+        let need = match need {
+            0 => {
+                give_unanswered(module, run)?;
+                let longest = Some(longest_ms).filter(|ms| !ms.is_nan()).map(duration);
+                Need::Open { longest, loops: first != 0 }
+            }
+            1 => Need::Span,
+            _ => Need::Close { quietly: first != 0, waits_for_source: second != 0 },
+        };
+        Ok(module.get_mut::<Run>(run)?.want(need, clocks(wall_ms, boot_ms)).number() as f64)
+    })
+}
+
+/// Nobody waits for this wish any more.
+#[unsafe(no_mangle)]
+extern "C" fn run_give_up(run: i32, ticket: f64, wall_ms: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        let run = module.get_mut::<Run>(run)?;
+        let ticket = run.ticket(ticket)?;
+        run.forget(ticket);
+        run.run.give_up(ticket, clocks(wall_ms, boot_ms));
+        Ok(0)
+    })
+}
+
+/// The answer to a wish: 0 none yet, 1 it is so, 2 so it is, but a wait for the first id begins; or the error.
+#[unsafe(no_mangle)]
+extern "C" fn run_answer(run: i32, ticket: f64, wall_ms: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        keep_unanswered(module, run)?;
+        let now_ms = module.filtered_ms(clocks(wall_ms, boot_ms));
+        let run = module.get_mut::<Run>(run)?;
+        let ticket = run.ticket(ticket)?;
+        let answer = run.run.answer(ticket);
+        if let Answer::Pending(_) = answer {
+            return Ok(0);
+        }
+        run.forget(ticket);
+        match answer {
+            Answer::Failed(error) => Err(error.into()),
+            _ if Waiting::begins_soon(run.run.begins_ms(), now_ms) => Ok(2),
+            _ => Ok(1),
+        }
+    })
+}
+
+/// The next call to carry out, a handle that `run_done` frees; 0: there is none.
+#[unsafe(no_mangle)]
+extern "C" fn run_next_call(run: i32, wall_ms: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        let clocks = clocks(wall_ms, boot_ms);
+        while let Some((id, _, call)) = module.get_mut::<Run>(run)?.run.next_call(clocks) {
+            let found = module.get::<Run>(run)?;
+            let is_ours = |name: &str, id| module.all::<Run>().any(|run| run.holds(name, id));
+            match without_host(call, &found.others, is_ours) {
+                Ok(end) => module.get_mut::<Run>(run)?.run.done(id, end, clocks),
+                Err(call) => {
+                    let to = found.to.clone();
+                    let handle = module.add(HostCall::new(id, MachineCall::Run(call), to));
+                    module.get_mut::<Run>(run)?.calls.push((id, handle));
+                    return Ok(handle);
+                }
+            }
+        }
+        Ok(0)
+    })
+}
+
+/// A call has ended.
+#[unsafe(no_mangle)]
+extern "C" fn run_done(run: i32, handle: i32, wall_ms: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        let (_, end) = module.take::<HostCall>(handle)?.into_end()?;
+        let MachineEnd::Run(end) = end;
+        let found = module.get_mut::<Run>(run)?;
+        let at = found.calls.iter().position(|(_, known)| *known == handle);
+        let at =
+            at.ok_or_else(|| Error::new(Code::Internal, "a call of another run was reported; report this"))?;
+        let (id, _) = found.calls.swap_remove(at);
+        found.run.done(id, end, clocks(wall_ms, boot_ms));
+        keep_unanswered(module, run)?;
+        Ok(0)
+    })
+}
+
+/// User code returned a promise: the call goes on. Its end is reported too, when it comes.
+#[unsafe(no_mangle)]
+extern "C" fn run_needs_loop(run: i32, handle: i32, wall_ms: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        let found = module.get_mut::<Run>(run)?;
+        if let Some((id, _)) = found.calls.iter().find(|(_, known)| *known == handle) {
+            found.run.done(*id, RunCallEnd::needs_loop(), clocks(wall_ms, boot_ms));
+        }
+        Ok(0)
+    })
+}
+
+/// What to tell: 0 nothing; 1 nobody waits for the call any more whose handle is the number: stop it if that is possible;
+/// 2 answers came; 3 log the output, of a level that is the number, 0 info, 1 warn; 4 the run has ended, and the number
+/// is that of the error which is the output, or 0.
+#[unsafe(no_mangle)]
+extern "C" fn run_next_notice(run: i32, wall_ms: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        if let Some(warning) = module.warnings.pop_front() {
+            module.answer(&[1.0]);
+            write(&[&warning]);
+            return Ok(3);
+        }
+        loop {
+            let found = module.get_mut::<Run>(run)?;
+            match found.run.next_notice(clocks(wall_ms, boot_ms)) {
+                None => return Ok(0),
+                Some(RunNotice::Abandon(id)) => {
+                    let handle =
+                        found.calls.iter().find(|(known, _)| *known == id).map(|(_, handle)| *handle);
+                    let Some(handle) = handle else { continue };
+                    module.answer(&[handle.into()]);
+                    return Ok(1);
+                }
+                Some(RunNotice::Wake) => return Ok(2),
+                Some(RunNotice::Log(level, text)) => {
+                    module.answer(&[u8::from(level == Level::Warn).into()]);
+                    write(&[&text]);
+                    return Ok(3);
+                }
+                Some(RunNotice::Closed(result)) => {
+                    match result {
+                        Ok(()) => module.answer(&[0.0]),
+                        Err(error) => module.answer_error(&error),
+                    }
+                    return Ok(4);
+                }
+            }
+        }
+    })
+}
+
+/// When to ask for calls and notices again if nothing happens before: the boot time; -1 for never.
+#[unsafe(no_mangle)]
+extern "C" fn run_next_time(run: i32) -> f64 {
+    call(|module| Ok(module.get::<Run>(run)?.run.next_time().map_or(-1.0, ms)))
+}
+
+/// The generator, for `snowflake_next` and `snowflake_reserve`; 0: there is none. After a lost lease it is another one,
+/// and the handle before is freed. Number: the worker id.
+#[unsafe(no_mangle)]
+extern "C" fn run_generator(run: i32) -> i32 {
+    call(|module| {
+        let found = module.get_mut::<Run>(run)?;
+        let Some(flake) = found.run.generator().cloned() else { return Ok(0) };
+        let worker_id = flake.worker_id();
+        let handle = match found.told.take() {
+            Some((told, handle)) if Arc::ptr_eq(&told, &flake) => handle,
+            told => {
+                told.into_iter().for_each(|(_, handle)| module.free(handle));
+                module.add(Arc::clone(&flake))
+            }
+        };
+        module.get_mut::<Run>(run)?.told = Some((flake, handle));
+        module.answer(&[worker_id.into()]);
+        Ok(handle)
+    })
+}
+
+/// The clock after the filter of leaps.
+#[unsafe(no_mangle)]
+extern "C" fn filtered_ms(wall_ms: f64, boot_ms: f64) -> f64 {
+    call(|module| Ok(module.filtered_ms(clocks(wall_ms, boot_ms)) as f64))
+}
+
+/// The state of a run. Numbers: ids are durable up to this time; how far it is ahead of the clock, milliseconds; the end of
+/// its lease or NaN; the numbers of ids, of claims, of spans that were written, and of renewals that failed. Output: the
+/// error of the last renewal, or nothing.
+#[unsafe(no_mangle)]
+extern "C" fn run_stats(run: i32, wall_ms: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        let now_ms = module.filtered_ms(clocks(wall_ms, boot_ms));
+        let stats = module.get::<Run>(run)?.run.stats(now_ms);
+        module.answer(&[
+            stats.reserved_until_ms as f64,
+            stats.lead_ms as f64,
+            stats.lease_until_ms.map_or(f64::NAN, |ms| ms as f64),
+            stats.ids as f64,
+            stats.claims as f64,
+            stats.renewals as f64,
+            stats.renewal_failures as f64,
+        ]);
+        write(&[stats.last_error.as_deref().unwrap_or_default()]);
+        Ok(0)
+    })
+}

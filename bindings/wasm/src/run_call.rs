@@ -1,0 +1,201 @@
+//! The calls of a run, as a host carries them out: [`HostCall`](crate::host_call::HostCall).
+
+use crate::call_terms::{Answers, FileSeen, HostEnd, HostKind};
+use crate::module::Result;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use leafid_core::call::FileAdvice;
+use leafid_core::format::file_steps::FileStep;
+use leafid_core::http::NoResponse;
+use leafid_core::run::record_open::record_file_name;
+use leafid_core::run::{Holder, RunCall, RunCallEnd, SourceFailure};
+use leafid_core::{Code, Error, Lease};
+
+const OURS: &str = "another generator of this program";
+
+/// The end of a call that no host carries out here; or else the call. `others`: who may hold a worker id, for messages;
+/// `is_ours`: whether a run of this module does.
+///
+/// There are no cached leases, because a copy of such a file cannot be told from it, and no look at other names.
+pub(crate) fn without_host(
+    call: RunCall,
+    others: &str,
+    is_ours: impl FnOnce(&str, u32) -> bool,
+) -> core::result::Result<RunCallEnd, RunCall> {
+    Ok(match call {
+        RunCall::Holder(call) => {
+            let is_ours = is_ours(call.name(), call.worker_id());
+            let by = Some(if is_ours { OURS } else { others }).filter(|by| !by.is_empty()).map(Into::into);
+            call.end(Holder { by, is_ours, stranger: None })
+        }
+        RunCall::Names(call) => call.end(Vec::new()),
+        RunCall::ListLeaseCaches(call) => call.end(core::time::Duration::ZERO, 0).into(),
+        RunCall::ReadLeaseCache(call) => call.missing().into(),
+        RunCall::WriteLeaseCache(mut call) => {
+            // It is not cached, whatever the content would be.
+            let _never = call.initial(false);
+            call.end("").into()
+        }
+        RunCall::DropLeaseCache(call) => call.missing("").into(),
+        other => return Err(other),
+    })
+}
+
+/// What a call asks for.
+pub(crate) fn request(call: &RunCall, random: u128, to: &mut Answers) -> HostKind {
+    let mut file = |worker_id: u32| {
+        to.numbers.push(worker_id.into());
+        to.texts.push(Some(record_file_name(worker_id)));
+    };
+    match call {
+        RunCall::PeerTimes(_) => HostKind::PeerTimes,
+        RunCall::Claim(call) => {
+            let request = call.request(random);
+            let previous = request.previous.map_or(f64::NAN, f64::from);
+            to.numbers.extend([previous, request.now_ms as f64, request.until_ms as f64]);
+            to.texts.extend([Some(request.name), Some(request.instance)]);
+            HostKind::Claim
+        }
+        RunCall::Renew(call) => {
+            let request = call.request();
+            lease(&request.lease, request.wish_ms, to);
+            HostKind::Renew
+        }
+        RunCall::Release(call) => {
+            lease(call.lease(), call.until_ms(), to);
+            to.texts.extend(call.lease().peer_times_ms.iter().map(|time| Some(time.to_string())));
+            HostKind::Release
+        }
+        RunCall::LockHost(call) => {
+            to.numbers.push(call.worker_id().into());
+            to.texts.push(Some(call.name().into()));
+            HostKind::Lock
+        }
+        RunCall::UnlockHost(call) => {
+            to.numbers.push(call.worker_id().into());
+            HostKind::Unlock
+        }
+        RunCall::ListRecords(_) => {
+            to.texts.push(Some("worker-".into()));
+            HostKind::List
+        }
+        RunCall::PeekRecord(call) => {
+            file(call.worker_id());
+            HostKind::Read
+        }
+        RunCall::OpenRecord(call) => {
+            file(call.worker_id());
+            HostKind::Open
+        }
+        RunCall::WriteRecord(call) => {
+            file(call.worker_id());
+            HostKind::Update
+        }
+        RunCall::CloseRecord(call) => {
+            file(call.worker_id());
+            HostKind::Close
+        }
+        // `without_host` has ended the others.
+        _ => HostKind::Close,
+    }
+}
+
+/// The numbers and the text of a lease, and a time.
+fn lease(lease: &Lease, ms: i64, to: &mut Answers) {
+    let kept = lease.lease_ms.map_or(f64::NAN, |ms| ms as f64);
+    let numbers = [lease.worker_id as f64, lease.from_ms as f64, lease.until_ms as f64, kept, ms as f64];
+    to.numbers.extend(numbers);
+    to.texts.push(lease.token.clone());
+}
+
+/// The content of a new file.
+pub(crate) fn initial(call: &RunCall) -> Result<Vec<u8>> {
+    match call {
+        RunCall::OpenRecord(call) => Ok(Vec::from(call.initial()?)),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The next step of a file, and the end of the call if that is known by it.
+pub(crate) fn step(call: &mut RunCall, seen: &FileSeen<'_>) -> (FileStep, Option<RunCallEnd>) {
+    let end = match call {
+        RunCall::PeekRecord(call) => match seen.bytes {
+            Some(bytes) => call.clone().read(bytes, seen.path).into(),
+            None => call.clone().missing().into(),
+        },
+        RunCall::OpenRecord(call) => call.clone().read(seen.bytes.unwrap_or_default(), seen.path).into(),
+        RunCall::WriteRecord(write) => {
+            match write.check(seen.bytes).and_then(|()| write.bytes(seen.random)) {
+                Ok(bytes) => {
+                    let end = write.clone().end(Ok(())).into();
+                    let step = FileStep::Write {
+                        offset: write.offset(),
+                        bytes: bytes.into(),
+                        syncs_name: write.syncs_name(),
+                    };
+                    return (step, Some(end));
+                }
+                Err(error) => write.clone().end(Err(error)).into(),
+            }
+        }
+        _ => return (FileStep::Done, None),
+    };
+    (FileStep::Done, Some(end))
+}
+
+/// How a call ended, in the host's words. `names`: what a listing found.
+pub(crate) fn end(call: RunCall, how: HostEnd, names: Vec<String>) -> RunCallEnd {
+    match (call, how) {
+        (RunCall::PeerTimes(call), HostEnd::Times(times)) => call.end(Ok(times)),
+        (RunCall::PeerTimes(call), how) => call.end(Err(failure(how))),
+        (RunCall::Claim(call), HostEnd::Claimed(claimed)) => call.end(Ok(Some(claimed))),
+        (RunCall::Claim(call), HostEnd::No) => call.end(Ok(None)),
+        (RunCall::Claim(call), how) => call.end(Err(failure(how))),
+        (RunCall::Renew(call), HostEnd::Renewed(renewal)) => call.end(Ok(Some(renewal))),
+        (RunCall::Renew(call), HostEnd::No) => call.end(Ok(None)),
+        (RunCall::Renew(call), how) => call.end(Err(failure(how))),
+        (RunCall::Release(call), HostEnd::Done) => call.end(Ok(())),
+        (RunCall::Release(call), how) => call.end(Err(failure(how))),
+        (RunCall::LockHost(call), HostEnd::Done) => call.taken(),
+        (RunCall::LockHost(call), HostEnd::No) => call.held(),
+        (RunCall::LockHost(call), how) => call.failed(error(how)),
+        (RunCall::UnlockHost(call), _) => call.end(),
+        (RunCall::ListRecords(call), _) => call.end(names.iter().map(|name| &name[..])),
+        (RunCall::PeekRecord(call), HostEnd::Io(_, path, failure)) => call.failed(path, &failure).into(),
+        (RunCall::PeekRecord(call), _) => call.missing().into(),
+        (RunCall::OpenRecord(call), HostEnd::No) => call.held().into(),
+        (RunCall::OpenRecord(call), HostEnd::Io(action, path, failure)) => {
+            call.failed(action, path, &failure).into()
+        }
+        (RunCall::OpenRecord(call), how) => call.refused(error(how)).into(),
+        // Without its steps that is an error.
+        (RunCall::WriteRecord(call), HostEnd::Done) => call.end(Ok(())).into(),
+        (RunCall::WriteRecord(call), HostEnd::Io(action, _, failure)) => call.failed(action, &failure).into(),
+        (RunCall::WriteRecord(call), how) => call.end(Err(error(how))).into(),
+        (RunCall::CloseRecord(call), _) => call.end(),
+        // Requests end by themselves.
+        (RunCall::Http(call), how) => call.failed(NoResponse::Other(error(how).message()), false).into(),
+        (call, _) => match without_host(call, "", |_, _| false) {
+            Ok(end) => end,
+            Err(_) => RunCallEnd::needs_loop(),
+        },
+    }
+}
+
+/// What a call of user code failed with.
+fn failure(how: HostEnd) -> SourceFailure {
+    match how {
+        HostEnd::Text(text) => SourceFailure::Text(text),
+        HostEnd::Io(_, _, failure) => SourceFailure::Text(failure.text),
+        how => SourceFailure::Coded(error(how)),
+    }
+}
+
+fn error(how: HostEnd) -> Error {
+    match how {
+        HostEnd::Error(error) => error,
+        HostEnd::Text(text) => Error::new(Code::StateIo, text),
+        HostEnd::Io(action, path, failure) => failure.of_file(action, path, FileAdvice::Store),
+        _ => Error::new(Code::Internal, "a call ended as one of another kind; report this"),
+    }
+}

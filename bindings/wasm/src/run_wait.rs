@@ -1,0 +1,170 @@
+//! The waits of callers for the ids of a run: what comes after its generator returned no id.
+
+use crate::argument::{duration, ms};
+use crate::host_call::clocks;
+use crate::ids::{MOST_IDS, with_ids, write_run};
+use crate::module::{Module, Result, Returned, call};
+use crate::run::Run;
+use leafid_core::call::Clocks;
+use leafid_core::run::{Answer, Need, Pause, Waiting};
+use leafid_core::{Action, Code, Error};
+
+/// Wait until the clock reads the answer's number, then call again.
+const UNTIL: i32 = -101;
+/// Read the clocks, and call again.
+const AGAIN: i32 = -102;
+/// Wait for the next answers, for the answer's number of milliseconds at most, then call again.
+const SLEEP: i32 = -103;
+
+/// The wait of one call for ids. With another `longest_ms` than NaN its thread has an event loop, and waits for the clock
+/// for this long at most. `ready` 1: it waits on the event loop until the next call finds an id.
+#[unsafe(no_mangle)]
+extern "C" fn run_wait_new(run: i32, ready: i32, longest_ms: f64) -> i32 {
+    call(|module| {
+        let run = module.get_mut::<Run>(run)?;
+        let longest = Some(longest_ms).filter(|ms| !ms.is_nan()).map(duration);
+        let waiting = match ready {
+            0 => Waiting::new(run.timeout, longest),
+            _ => Waiting::for_ready(run.timeout),
+        };
+        let last = run.waits.iter().map(|(number, ..)| *number).max();
+        let number = last.unwrap_or(0).wrapping_add(1);
+        run.waits.push((number, waiting, None));
+        Ok(number)
+    })
+}
+
+/// The wait is over.
+#[unsafe(no_mangle)]
+extern "C" fn run_wait_end(run: i32, wait: i32) -> i32 {
+    call(|module| {
+        module.get_mut::<Run>(run)?.waits.retain(|(number, ..)| *number != wait);
+        Ok(0)
+    })
+}
+
+/// What a wait asks the generator for.
+enum Asks {
+    One,
+    Most(usize),
+    /// Whether the next call finds an id.
+    Nothing,
+}
+
+/// Asks the generator, or for the answer to the wish for a span. `Ok` has what came; else the caller does this next.
+fn asked(
+    module: &mut Module,
+    run: i32,
+    wait: i32,
+    asks: &Asks,
+    at: Clocks,
+) -> Result<core::result::Result<i64, i32>> {
+    let now_ms = module.filtered_ms(at);
+    let run = module.get_mut::<Run>(run)?;
+    let closed = || Error::new(Code::Closed, "this wait is over");
+    let place = run.waits.iter().position(|(number, ..)| *number == wait).ok_or_else(closed)?;
+    let (_, mut waiting, mut ticket) = run.waits[place].clone();
+    let flake = run.run.generator().cloned().ok_or_else(closed)?;
+    let begins_ms = run.run.begins_ms();
+    let mut pause = match ticket {
+        Some(ticket) => waiting.answered(&flake, run.run.answer(ticket), now_ms, at.boot),
+        None => {
+            let refused = match asks {
+                // Not `next`: with one caller alone it is inlined there, on the way of each id.
+                Asks::One => match flake.reserve(now_ms, 1) {
+                    Ok(ids) => return Ok(Ok(ids.first)),
+                    Err(action) => Some(action),
+                },
+                Asks::Most(most) => match flake.reserve(now_ms, *most) {
+                    Ok(ids) => {
+                        with_ids(|to| write_run(&ids, to));
+                        waiting.progressed();
+                        run.waits[place].1 = waiting;
+                        return Ok(Ok(ids.count as i64));
+                    }
+                    Err(action) => Some(action),
+                },
+                Asks::Nothing => None,
+            };
+            let step = |action: Action| Some(waiting.step(&flake, begins_ms, action, now_ms, at.boot));
+            match refused.map_or_else(|| None, step) {
+                Some(pause) => pause,
+                None => match waiting.ready(&flake, begins_ms, now_ms, at.boot) {
+                    Some(pause) => pause,
+                    None => return Ok(Ok(0)),
+                },
+            }
+        }
+    };
+    if pause == Pause::Want {
+        let before = if matches!(asks, Asks::Nothing) { None } else { run.left.take() };
+        let (wish, answer) = match before.map(|wish| (wish, run.run.answer(wish))) {
+            Some((wish, answer @ (Answer::Pending(_) | Answer::Failed(_)))) => (wish, answer),
+            _ => {
+                let wish = run.run.want(Need::Span, at);
+                (wish, run.run.answer(wish))
+            }
+        };
+        let is_pending = matches!(answer, Answer::Pending(_));
+        pause = waiting.answered(&flake, answer, now_ms, at.boot);
+        ticket = Some(wish);
+        // A caller that returns to its event loop leaves its wish to the next one, who needs it too.
+        if is_pending && matches!(pause, Pause::Failed(_)) {
+            run.left = Some(wish);
+        }
+    }
+    if !matches!(pause, Pause::Sleep(_)) {
+        ticket = None;
+    }
+    run.waits[place] = (wait, waiting, ticket);
+    let (number, action) = match pause {
+        Pause::Again | Pause::Want => (0.0, AGAIN),
+        Pause::Until(until_ms) => (until_ms as f64, UNTIL),
+        Pause::Sleep(pause) => (ms(pause), SLEEP),
+        Pause::Failed(error) => return Err(error.into()),
+    };
+    module.answer(&[number]);
+    Ok(Err(action))
+}
+
+/// The next id, or what to do before it.
+#[unsafe(no_mangle)]
+extern "C" fn run_wait_next(run: i32, wait: i32, wall_ms: f64, boot_ms: f64) -> i64 {
+    call(|module| {
+        let found = asked(module, run, wait, &Asks::One, clocks(wall_ms, boot_ms))?;
+        Ok(found.unwrap_or_else(Returned::negative))
+    })
+}
+
+/// As `snowflake_reserve`, or what to do before it.
+#[unsafe(no_mangle)]
+extern "C" fn run_wait_reserve(run: i32, wait: i32, most: i32, wall_ms: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        let most = most.clamp(1, MOST_IDS as i32) as usize;
+        let found = asked(module, run, wait, &Asks::Most(most), clocks(wall_ms, boot_ms))?;
+        Ok(found.map_or_else(|action| action, |count| count as i32))
+    })
+}
+
+/// 0: the next call finds an id. Or what to do before it.
+#[unsafe(no_mangle)]
+extern "C" fn run_wait_ready(run: i32, wait: i32, wall_ms: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        let found = asked(module, run, wait, &Asks::Nothing, clocks(wall_ms, boot_ms))?;
+        Ok(found.map_or_else(|action| action, |_| 0))
+    })
+}
+
+/// 0, or why a batch of `n` ids cannot be had by a thread that may wait for `longest_ms` at most.
+#[unsafe(no_mangle)]
+extern "C" fn run_check_batch(run: i32, n: i32, longest_ms: f64, wall_ms: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        let now_ms = module.filtered_ms(clocks(wall_ms, boot_ms));
+        let run = module.get::<Run>(run)?;
+        let waiting = Waiting::new(run.timeout, Some(duration(longest_ms)));
+        if let Some(flake) = run.run.generator() {
+            waiting.check_batch(flake, n.max(0) as usize, now_ms)?;
+        }
+        Ok(0)
+    })
+}
