@@ -117,7 +117,7 @@ pub use snowflake::claim_search::{ClaimAction, ClaimCandidates, ClaimPatience, C
 pub use snowflake::extension::{ExtensionAction, SpanExtension};
 pub use snowflake::generator::Snowflake;
 pub use snowflake::lease::{Lease, PEERS_THRESHOLD_MS, Renewal, peers_agree};
-pub use snowflake::lease_claims::{LeaseClaim, LeaseClaims};
+pub use snowflake::lease_claims::LeaseClaim;
 pub use snowflake::lease_loss::{LeaseLoss, LossAction};
 pub use snowflake::lease_schedule::{HeldLease, RenewalAnswer, RenewalEnd, RenewalRequest, SPAN_WISH_MS};
 pub use snowflake::record::{Admission, MOST_FORMER, MOST_SKIPPED, Record};

@@ -24,7 +24,6 @@ mod ids_increase;
 mod issued;
 mod lagging_clock;
 mod layouts;
-mod lease_claims;
 mod leases;
 mod mark_updates;
 mod option_names;

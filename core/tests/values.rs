@@ -3,8 +3,8 @@
 use leafid_core::format::state::{StoredRecord, Writer};
 use leafid_core::{
     Action, AdaptiveStep, BackOff, BreakerAction, CircuitBreaker, ClaimSearch, FailOver, FetchState, Guard,
-    HeldLease, LeaseClaims, LeaseLoss, PendingSegments, PollPause, Record, RequestEnd, RunLength,
-    ServersHealth, SingleIds, SpanExtension, StartAction, TickRuns, Turns,
+    HeldLease, LeaseLoss, PendingSegments, PollPause, Record, RequestEnd, RunLength, ServersHealth,
+    SingleIds, SpanExtension, StartAction, TickRuns, Turns,
 };
 use std::hash::Hash;
 
@@ -12,7 +12,7 @@ fn is_value<T: Clone + Eq + Hash>() {}
 
 #[test]
 fn each_machine_without_atomics_is_a_value() {
-    is_value::<(ClaimSearch, SpanExtension, HeldLease, LeaseLoss, LeaseClaims, Record)>();
+    is_value::<(ClaimSearch, SpanExtension, HeldLease, LeaseLoss, Record)>();
     is_value::<(FetchState, AdaptiveStep, Guard, PendingSegments, RunLength, TickRuns)>();
     is_value::<(Turns<u32>, SingleIds<u32, u32>, CircuitBreaker<u32>, BreakerAction<u32>)>();
     is_value::<(ServersHealth, FailOver<u32>, RequestEnd, BackOff, PollPause)>();

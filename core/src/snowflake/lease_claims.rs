@@ -1,20 +1,11 @@
-//! The claims of leases that no server has answered: which of them is sent again, and when its lease may have started.
+//! The claims of leases that no server has answered.
 //!
 //! A server that gets a claim with the same `instance` again returns the same lease. So a claim without an answer is
-//! sent again as it was, and takes no second worker id. Events: [`LeaseClaims::begin`], [`LeaseClaims::failed`]. A claim
-//! that succeeds is dropped by its caller.
-//!
-//! | State of a key | Event | Next state | Returns |
-//! | --- | --- | --- | --- |
-//! | no claim | begin | sent: no claim | the new claim |
-//! | unanswered | begin | sent: no claim | the unanswered claim: its `instance`, its time |
-//! | any | failed: no free worker id, or a claim that the server cannot understand | the same | the error |
-//! | any | failed otherwise: the server may have leased an id | unanswered | the error |
-//!
-//! While a claim is sent, its key has none. Two callers with one `instance` would get one lease.
+//! sent again as it was, and takes no second worker id: by one run alone, because two with one `instance` would get one
+//! lease.
 
+#[cfg(feature = "wire")]
 use crate::{Code, Error};
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::time::Duration;
 
@@ -27,37 +18,41 @@ pub struct LeaseClaim {
     pub asked: Duration,
 }
 
-/// The unanswered claims of a process, each by the servers and the id space that it is for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct LeaseClaims {
-    unanswered: BTreeMap<String, LeaseClaim>,
-}
-
-impl LeaseClaims {
-    /// The claim to send for this key: the unanswered one, or else `new`.
-    pub fn begin(&mut self, key: &str, new: LeaseClaim) -> LeaseClaim {
-        self.unanswered.remove(key).unwrap_or(new)
-    }
-
-    /// The claim failed. Returns the error for the caller: `worker_lost` where no server answered.
-    pub fn failed(&mut self, key: String, claim: LeaseClaim, error: Error) -> Error {
-        if leaves_unanswered(&error) {
-            self.unanswered.insert(key, claim);
-        }
-        of_a_claim(error)
-    }
-}
-
 /// Whether a claim that failed so may have leased an id: the error is no answer to it.
+#[cfg(feature = "wire")]
 pub(crate) fn leaves_unanswered(error: &Error) -> bool {
     !matches!(error.code(), Code::WorkerInUse | Code::InvalidArgument)
 }
 
 /// The error of a failed claim for its caller.
+#[cfg(feature = "wire")]
 pub(crate) fn of_a_claim(error: Error) -> Error {
     match error.code() {
         // The transport reports these for every kind of request.
         Code::SegmentUnavailable | Code::Closed => Error::new(Code::WorkerLost, error.message()),
         _ => error,
+    }
+}
+
+#[cfg(all(test, feature = "wire"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_answer_that_no_id_is_leased_ends_a_claim() {
+        for (code, again, returned) in [
+            (Code::WorkerInUse, false, Code::WorkerInUse),
+            (Code::InvalidArgument, false, Code::InvalidArgument),
+            (Code::WorkerLost, true, Code::WorkerLost),
+            (Code::SourceInvalid, true, Code::SourceInvalid),
+            (Code::SegmentUnavailable, true, Code::WorkerLost),
+            (Code::Closed, true, Code::WorkerLost),
+            (Code::StateIo, true, Code::StateIo),
+        ] {
+            let error = Error::new(code, "said");
+            assert_eq!(leaves_unanswered(&error), again, "{code:?}");
+            let error = of_a_claim(error);
+            assert_eq!((error.code(), error.message()), (returned, "said"), "{code:?}");
+        }
     }
 }
