@@ -171,6 +171,30 @@ fn of_ids_in_no_order_the_process_remembers_more() {
 }
 
 #[test]
+fn of_a_store_that_is_cleared_the_process_remembers_what_was_stored() {
+    let mut file = MarkFile::new();
+    let mut memory = MemoryMark::new(IdOrder::Ascending);
+    let mut written = |file: &mut MarkFile, mut update: MarkUpdate| {
+        file.bytes = file.bytes.take().or(update.initial().unwrap().map(Vec::from));
+        while file.step(&mut update) {}
+        update.end_recalled(&mut memory).into_segments()
+    };
+    // Nothing of what was not stored is remembered: no id of it was used.
+    let failure = SharedFailure::Io(FileAction::Write, IoFailure::other("it is full"));
+    assert_eq!(accept(0, 1, 11).failed(PATH, &failure).into_segments().unwrap_err().code(), Code::StateIo);
+    assert_eq!(written(&mut file, accept(0, 1, 11)).unwrap().0, [segment(1, 11)]);
+    file.bytes = None;
+    assert_eq!(written(&mut file, accept(0, 5, 15)).unwrap_err().code(), Code::SegmentRegressed);
+    let both = accept_of(IdOrder::Ascending, 0, &[segment(8, 18), segment(20, 30)]);
+    file.bytes = None;
+    let (segments, refused) = written(&mut file, both).unwrap();
+    assert_eq!((segments, refused.unwrap().code()), (vec![segment(20, 30)], Code::SegmentRegressed));
+    // Without a step it is no end, as any other.
+    let nothing = accept(30, 30, 40).end_recalled(&mut memory).into_segments();
+    assert_eq!((nothing.unwrap_err().code(), memory.mark()), (Code::Internal, 30));
+}
+
+#[test]
 fn without_a_store_the_process_remembers() {
     let mut memory = MemoryMark::new(IdOrder::Ascending);
     let read = || MarkRead::new(ID, key(), None);

@@ -16,8 +16,8 @@
 //! | asked | `step`, of an update in memory; `end_in_memory`, of an update of a file | decided, an end: `internal` |
 //! | asked | `end_in_memory` | an end |
 //! | asked | `missing` | an end: no ids are stored, and none were |
-//! | decided | `end` | an end |
-//! | asked, writes | `end` | an end: `internal` |
+//! | decided | `end`; `end_recalled`, which leaves out what this process remembers | an end |
+//! | asked, writes | `end`, `end_recalled` | an end: `internal` |
 //! | any | `failed` | an end: that error. The file may hold the change all the same |
 
 use crate::call::{CallId, FileAdvice, Level, SharedFailure};
@@ -169,7 +169,7 @@ impl MarkUpdate {
         matches!(self.change, MarkChange::Accept { order: IdOrder::Sparse, recalled: false, .. })
     }
 
-    /// Leaves out the segments that this process remembers. A host whose store may be cleared does it for all sources.
+    /// Leaves out the segments that this process remembers.
     pub fn recall(&mut self, memory: &mut MemoryMark) {
         let MarkChange::Accept { after, segments, recalled: recalled @ false, refused, .. } =
             &mut self.change
@@ -287,6 +287,25 @@ impl MarkUpdate {
             UpdateState::AskStep | UpdateState::Writes(_) => Err(self.left_out()),
         };
         self.ended(result)
+    }
+
+    /// As [`MarkUpdate::end`], for a store that may be cleared: leaves out what this process remembers, too. What was not
+    /// stored is not remembered: its source may give it again.
+    pub fn end_recalled(self, memory: &mut MemoryMark) -> MarkUpdated {
+        let after = match self.change {
+            MarkChange::Accept { after, recalled: false, .. } => after,
+            _ => return self.end(),
+        };
+        let ended = self.end();
+        let result = ended.result.and_then(|outcome| match outcome {
+            MarkOutcome::Accepted(Accepted { segments, refused }) => {
+                let known = memory.accept(&segments, after)?;
+                let refused = refused.or(known.refused);
+                Ok(MarkOutcome::Accepted(Accepted { refused, ..known }))
+            }
+            other => Ok(other),
+        });
+        MarkUpdated { result, ..ended }
     }
 
     /// Changes a mark in memory alone. Of an update of a file nothing is stored, and nothing may be used.
