@@ -117,9 +117,15 @@ impl TagSupply {
             stock.piece(self.pending.first(u64::MAX).map_or(0, |first| first.len()), self.taken())
         });
         while let Some(segment) = self.pending.first(most)
-            && self.buffer.offer_rest(&mut self.filler, segment, prefetch, self.pending.used()).is_ok()
+            && self.buffer.has_room(&self.filler)
         {
+            let used = self.pending.used();
+            // Out of the queue first: an engine may end a call at any of its functions, for want of stack or of time. Then
+            // ids are missing, and none is in both.
             self.pending.drop_first(segment.len());
+            if let Err(segment) = self.buffer.offer_rest(&mut self.filler, segment, prefetch, used) {
+                return self.pending.push_front(segment);
+            }
         }
     }
 
