@@ -3,6 +3,7 @@
 //! If each container has its own directory, its replicas do not see each other. A network directory is shared by hosts
 //! whose locks may not exclude each other. The rules are pure functions of the facts.
 
+use crate::sorted::sorted;
 use crate::spelling::name::{EXCLUSIVE_RANGE, SHARED_FS, STATE_DIR};
 use crate::{Code, Error, Result};
 use alloc::borrow::ToOwned;
@@ -202,9 +203,8 @@ pub fn warning(
 }
 
 /// The warning for a worker id of the id space `name` that is held on this host in `others` as well.
-pub fn other_names_warning(name: &str, worker_id: u32, mut others: Vec<String>) -> Option<String> {
-    others.retain(|other| other != name);
-    others.sort_unstable();
+pub fn other_names_warning(name: &str, worker_id: u32, others: Vec<String>) -> Option<String> {
+    let mut others = sorted(others.into_iter().filter(|other| other != name));
     others.dedup();
     let more = others.len().saturating_sub(MOST_NAMES);
     let shown: Vec<_> = others.iter().take(MOST_NAMES).map(|other| format!("{other:?}")).collect();

@@ -16,6 +16,7 @@ use crate::format::state::{self, SlotPair, StoredRecord};
 use crate::format::two_slots::FILE_BYTES;
 use crate::quoted::Quoted;
 use crate::run::record_file::{RecordFound, unused};
+use crate::sorted::sorted;
 use crate::spelling::name::{EPOCH_MS, TICK_MS};
 use crate::{Code, Error, Layout, Record, Result};
 use alloc::format;
@@ -208,9 +209,7 @@ pub fn recorded_ids<'n>(names: impl Iterator<Item = &'n str>) -> Vec<u32> {
         // Not worker-007.state, which belongs to no worker id.
         (record_file_name(id) == name).then_some(id)
     };
-    let mut ids: Vec<u32> = names.filter_map(id_of).collect();
-    ids.sort_unstable();
-    ids
+    sorted(names.filter_map(id_of))
 }
 
 /// Errors: `state_mismatch` if the record has another layout or epoch: ids of two layouts in one id space can be equal.

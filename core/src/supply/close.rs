@@ -16,7 +16,7 @@ use super::supply_call::{Call, GiveBack, Notice, SupplyEnd};
 use crate::call::CallId;
 use crate::{Code, Error, Result, Segment};
 use alloc::boxed::Box;
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -29,7 +29,8 @@ const MOST_WRITES: usize = 16;
 pub(super) struct Closing {
     /// Each tag with its unused ids, at least one segment.
     waiting: VecDeque<(Arc<str>, Vec<Segment>)>,
-    writes: BTreeSet<CallId>,
+    /// At most [`MOST_WRITES`].
+    writes: Vec<CallId>,
     failed: Option<Error>,
     is_over: bool,
 }
@@ -41,7 +42,7 @@ impl Closing {
         by: Duration,
         agenda: &mut Agenda,
     ) -> Closing {
-        let mut closing = Closing { waiting: rest, writes: BTreeSet::new(), failed: None, is_over: false };
+        let mut closing = Closing { waiting: rest, writes: Vec::new(), failed: None, is_over: false };
         agenda.set(by, Timer::Close);
         closing.end_if_done(agenda);
         closing
@@ -56,7 +57,7 @@ impl Closing {
     ) -> Option<(CallId, Call)> {
         let (tag, rest) = if self.has_calls() { self.waiting.pop_front()? } else { return None };
         let call = CallId(agenda.number());
-        self.writes.insert(call);
+        self.writes.push(call);
         let Some(start) = settings.keeps_for() else {
             // A store takes back what it gave last.
             return Some((call, Call::GiveBack(GiveBack { tag, ids: *rest.last()?, call })));
@@ -72,7 +73,9 @@ impl Closing {
 
     /// A write has ended.
     pub(super) fn done(&mut self, call: CallId, end: SupplyEnd, agenda: &mut Agenda) {
-        if !self.writes.remove(&call) || self.is_over {
+        let Some(at) = self.writes.iter().position(|write| *write == call) else { return };
+        self.writes.remove(at);
+        if self.is_over {
             return;
         }
         let (notes, stored) = match end {

@@ -30,6 +30,7 @@ use crate::format::file_steps::{FileStep, SlotWrites};
 use crate::format::shared::{self, corrupt};
 use crate::format::two_slots::{self, FILE_BYTES, SLOT_BYTES};
 use crate::quoted::{Escaped, Quoted};
+use crate::sorted::sorted;
 use crate::{Code, Error, Fetched, Result};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -392,15 +393,11 @@ impl CounterUpdate {
     }
 
     /// Reads the next of these files, or fails with the tags of all.
-    fn reads_tags(
-        &self,
-        names: VecDeque<String>,
-        mut tags: Vec<String>,
-    ) -> Result<(CounterStep, CounterState)> {
+    fn reads_tags(&self, names: VecDeque<String>, tags: Vec<String>) -> Result<(CounterStep, CounterState)> {
         if let Some(name) = names.front() {
             return Ok((CounterStep::Peek(name.clone()), CounterState::ReadsTags { names, tags }));
         }
-        tags.sort_unstable();
+        let tags = sorted(tags);
         let shown: Vec<String> = tags.iter().take(SHOWN_TAGS).map(|tag| format!("{}", Quoted(tag))).collect();
         let more = match tags.len().saturating_sub(SHOWN_TAGS) {
             0 => String::new(),

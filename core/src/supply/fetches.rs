@@ -434,7 +434,7 @@ impl Fetches {
                 if work.stage != FetchStage::Asks {
                     tag.failed_by_none();
                 }
-                *tag.counts().failures.entry(error.code()).or_default() += 1;
+                tag.counts().failed(error.code());
                 let may_skip = settings.source.leaf().is_some() && error.code() == Code::SegmentRegressed;
                 tag.fetch.failed(error, is_denied, may_skip, now_ms, seed)
             }

@@ -6,12 +6,14 @@ use crate::format::mark::Mark;
 use crate::format::shared;
 use crate::format::unused::DAY_MS;
 use crate::quoted::Quoted;
+use crate::sorted::sorted;
 use crate::supply::memory_mark::MemoryMark;
 use crate::{Code, Error, Result};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::fmt::Display;
 
 /// The largest number of tags that are fetched before their first use.
@@ -172,11 +174,12 @@ impl MarkList {
 
     /// All files were added; the time is `now_ms`.
     pub fn end(self, now_ms: i64) -> MarksListed {
-        let MarkList { call, mut tags, .. } = self;
-        tags.retain(|(fetched_ms, _)| now_ms.saturating_sub(*fetched_ms).saturating_abs() <= DAY_MS);
-        tags.sort_unstable_by(|one, other| (other.0, &one.1).cmp(&(one.0, &other.1)));
-        tags.truncate(MOST_RECENT);
-        MarksListed { call, result: Ok(tags.into_iter().map(|(_, tag)| tag).collect()) }
+        let MarkList { call, tags, .. } = self;
+        let is_recent = |fetched_ms: i64| now_ms.saturating_sub(fetched_ms).saturating_abs() <= DAY_MS;
+        let tags = tags.into_iter().filter(|(fetched_ms, _)| is_recent(*fetched_ms));
+        let tags = sorted(tags.map(|(fetched_ms, tag)| (Reverse(fetched_ms), tag)));
+        let tags = tags.into_iter().take(MOST_RECENT).map(|(_, tag)| tag).collect();
+        MarksListed { call, result: Ok(tags) }
     }
 
     /// The names in the directory could not be read.

@@ -3,6 +3,7 @@
 use super::fetches::Fetches;
 use super::tag_supply::TagSupply;
 use super::work::FetchStage;
+use crate::sorted::sorted;
 use crate::{DurationCounts, Error, Segment, Stock};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -71,8 +72,7 @@ impl TagStats {
         let there = usize::from(current.is_some()) + usize::from(next.is_some());
         let (counts, held, ended) = (tag.counts.as_deref(), tag.held.as_deref(), tag.fetch.ended());
         let failures = counts.into_iter().flat_map(|counts| &counts.failures);
-        let mut outcomes: Vec<_> = failures.map(|(code, count)| (code.name(), *count)).collect();
-        outcomes.sort_unstable();
+        let mut outcomes = sorted(failures.map(|(code, count)| (code.name(), *count)));
         let ok = ended.saturating_sub(outcomes.iter().map(|(_, count)| count).sum());
         outcomes.extend((ok > 0).then_some(("ok", ok)));
         TagStats {
