@@ -88,7 +88,7 @@ function addModules(folder) {
 }
 
 /** The files that the native package and WebAssembly share. They export functions, classes and constants by name. */
-const SHARED = ['answers.js', 'option_names.js', 'readers.js', 'tag_calls.js', 'wait_queue.js']
+const SHARED = ['answers.js', 'fetch_failures.js', 'option_names.js', 'readers.js', 'tag_calls.js', 'wait_queue.js']
 
 /** A module as CommonJS, which Node 20 can load from the native package. */
 function commonJs(text) {
