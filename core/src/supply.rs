@@ -28,7 +28,7 @@ mod tickets;
 mod work;
 
 pub use crate::options::Prewarm;
-pub use fetch_texts::closed;
+pub use fetch_texts::{closed, would_block};
 pub use settings::{Dialect, MarkStore, Source, SupplySettings, TagId};
 pub use supply::Supply;
 pub use supply_call::{Call, CallEnd, FetchCall, FetchCallEnd, GiveBack, GivenBack, Notice};

@@ -16,6 +16,7 @@ const SLICE_MS = 100
 export class Driver {
   #name
   #machine
+  #now
   #host
   #on
   #timer = null
@@ -27,10 +28,12 @@ export class Driver {
   #isOver = false
 
   /**
-   * `name` is `run` or `supply`, `machine` its handle, `host` that of host_calls.js. `on` has `wake()`, `closed(error)`,
-   * `idle()` and `awaited()`: whether somebody waits, for whom the process is kept alive.
+   * `name` is `run` or `supply`, `machine` its handle, `host` that of host_calls.js. `on` has `wake(number)`,
+   * `closed(error)`, `idle()` and `awaited()`: whether somebody waits, for whom the process is kept alive. `now` reads the
+   * clocks that the exports take, the boot time last.
    */
-  constructor(name, machine, host, on) {
+  constructor(name, machine, host, on, now = clocks) {
+    this.#now = now
     this.#name = name
     this.#machine = machine
     this.#host = host
@@ -39,7 +42,7 @@ export class Driver {
 
   /** Calls an export of the machine at the time of now. */
   at(name, ...values) {
-    return wasm().call(`${this.#name}_${name}`, this.#machine, ...values, ...clocks())
+    return wasm().call(`${this.#name}_${name}`, this.#machine, ...values, ...this.#now())
   }
 
   get isIdle() {
@@ -81,13 +84,22 @@ export class Driver {
     try {
       do {
         this.#isAskedAgain = false
-        for (let call; !this.#isOver && (call = this.at('next_call')) !== 0; ) this.#begin(call)
-        this.#tell()
+        this.#tell(this.#pull())
       } while (this.#isAskedAgain)
     } finally {
       this.#isDriving = false
     }
     this.#schedule()
+  }
+
+  /** Begins all calls. Returns the clocks at which there were no more: at a later time there may be another one. */
+  #pull() {
+    for (;;) {
+      const now = this.#now()
+      const call = this.#isOver ? 0 : wasm().call(`${this.#name}_next_call`, this.#machine, ...now)
+      if (call === 0) return now
+      this.#begin(call)
+    }
   }
 
   /** As `drive`, and blocks the thread as long as `waits` says and only time is missing. */
@@ -113,18 +125,21 @@ export class Driver {
   }
 
   #done(call, kind) {
+    // The machine is gone, and its number may be another one's.
+    if (this.#isOver) return wasm().free(call)
     const { thrown } = this.#host
     this.at('done', call)
     // A release that fails is told where the user sees it.
-    if (kind === RELEASE && thrown) this.#tell(true)
+    if (kind === RELEASE && thrown) this.#tell(this.#now(), true)
   }
 
-  #tell(isForProcess = false) {
-    for (let notice; !this.#isOver && (notice = this.at('next_notice')) !== 0; ) {
-      const module = wasm()
+  #tell(now, isForProcess = false) {
+    const module = wasm()
+    const next = () => (this.#isOver ? 0 : module.call(`${this.#name}_next_notice`, this.#machine, ...now))
+    for (let notice; (notice = next()) !== 0; ) {
       const number = module.number()
       if (notice === ABANDON) this.#host.stops?.get(number)?.abort()
-      else if (notice === WAKE) this.#on.wake()
+      else if (notice === WAKE) this.#on.wake(number)
       else if (notice === LOG) tellLine(number === 1 ? 'warn' : 'info', module.text(), isForProcess)
       else if (notice === CLOSED) this.#on.closed(number === 0 ? null : module.errorOf(number, module.text()))
     }
@@ -135,7 +150,7 @@ export class Driver {
   #due() {
     if (this.#isOver) return null
     const at = wasm().maybe(`${this.#name}_next_time`, this.#machine)
-    return at === null ? null : Math.min(Math.max(Math.ceil(at - platform().bootMs()), 1), LONGEST_MS)
+    return at === null ? null : Math.min(Math.max(Math.ceil(at - this.#now().at(-1)), 1), LONGEST_MS)
   }
 
   #schedule() {

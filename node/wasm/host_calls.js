@@ -153,7 +153,7 @@ const KINDS = {
   /** The names of files. */
   8: (call, { store }, numbers, [prefix]) => {
     const take = files => {
-      for (const [name] of files) wasm().call('call_found', call, name)
+      for (const [name, bytes] of files) wasm().call('call_found', call, filteredMs(), name, bytes)
       ended(call)
     }
     return after(() => store.list(prefix), take, error => failedAt(call, READ, store.path(prefix), error))
@@ -172,6 +172,14 @@ const KINDS = {
   /** A change of a file. */
   11: (call, host, numbers, texts) => update(call, host, numbers, texts, WRITE),
   12: call => ended(call),
+  /** The user's segments. */
+  13: (call, { users }, [step], [given, tag]) => {
+    const fail = error => {
+      users.failed(tag, error)
+      failed(call, error)
+    }
+    return after(() => outside(() => users.ask(tag, step, BigInt(given))), value => users.answered(call, tag, value), fail)
+  },
 }
 
 /** Carries out a call. Returns nothing once it has ended, or a promise of its end, which is never rejected; and its kind. */

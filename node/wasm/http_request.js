@@ -3,11 +3,11 @@
 import { wasm } from './module.js'
 import { clearTimeout, setTimeout } from './time.js'
 
-export const { fetch } = globalThis
+const { fetch } = globalThis
 /** No correct response is longer. */
-export const LARGEST_BODY = 64 * 1024
+const LARGEST_BODY = 64 * 1024
 /** Credentials of the page are not the server's business. workerd has no cache, and does not know these options. */
-export const MODES = 'WebSocketPair' in globalThis ? {} : { cache: 'no-store', credentials: 'omit' }
+const MODES = 'WebSocketPair' in globalThis ? {} : { cache: 'no-store', credentials: 'omit' }
 
 /**
  * Sends the request of a call `{ method, url, type, body, headers }`, and passes its response to the call. Rejected when
@@ -31,7 +31,7 @@ export async function sendRequest(call, { method, url, type, body, headers }, wi
   }
 }
 
-export async function bodyOf(response) {
+async function bodyOf(response) {
   const parts = []
   let length = 0
   const reader = response.body?.getReader()

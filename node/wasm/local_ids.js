@@ -1,8 +1,6 @@
 // The ids of a tag that were taken from the module and not issued: a run, so that one id costs a read of an array. A
 // prefetch starts only with the first id of a run.
 
-import { fault } from './errors.js'
-
 /** An array that is this many times as long as its ids need is replaced. */
 const TOO_LONG = 8
 const NONE = new BigInt64Array(0)
@@ -48,17 +46,11 @@ export class LocalIds {
     }
   }
 
-  /** Fills the array if there are enough ids in memory; returns how many are missing, and takes none then. */
+  /** Fills all of the array with ids in memory, or throws `would_block`, and takes none. */
   fill(array) {
-    const missing = this.#state.missing(array.length - this.count())
-    if (missing > 0) return missing
-    const held = this.#copyInto(array, 0, array.length)
-    const end = held < array.length ? this.#state.fillFromMemory(array, held, 1) : held
-    // What is left of the array is no ids.
-    if (end < array.length) {
-      throw fault('internal', `${array.length - end} ids were not in memory after all; please report it`)
-    }
-    return 0
+    const held = Math.min(this.count(), array.length)
+    if (held < array.length) this.#state.fill(held === 0 ? array : array.subarray(held))
+    this.#copyInto(array, 0, held)
   }
 
   /** Takes ids back, which are issued before all others. After `close` it does nothing. */

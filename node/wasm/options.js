@@ -1,5 +1,6 @@
 // Checks the types of options: numbers are safe integers, text is text, no name is unknown. The module checks values.
 
+import { snake } from './errors.js'
 import { wasm } from './module.js'
 import { integer, isRecord, layoutFields, record } from './readers.js'
 
@@ -67,4 +68,16 @@ const MOST_MS = 3_600_000
 /** A duration of an option. */
 export function milliseconds(value, name) {
   return integer(value, name) >= 1 && value <= MOST_MS ? value : wasm().refuse(name, value)
+}
+
+/** The module's text of options, whose names are those of the core. What the host keeps is a mark in it. */
+export function json(given) {
+  const value = (value, name) => {
+    if (typeof value === 'bigint') return String(value)
+    if (typeof value === 'function') return '{"callback":true}'
+    if (typeof value?.claim === 'function') return '{"leases":true}'
+    return name === 'layout' && isRecord(value) ? json(value) : JSON.stringify(value)
+  }
+  const fields = Object.entries(given).filter(([, field]) => field !== undefined)
+  return `{${fields.map(([name, field]) => `"${snake(name)}":${value(field, name)}`).join()}}`
 }

@@ -6,7 +6,7 @@
 //   bootMs()             a clock that never goes back and counts suspended time, milliseconds
 //   variable(name)       of the environment, or undefined
 //   store(settings)      where records are kept, and locked; throws why it cannot
-//   marks(settings)      where the marks of segments are kept: see marks.js; throws why it cannot
+//   marks(settings)      where the marks of segments are kept, a store without locks; throws why it cannot
 //   background(timer)    a timer that does not keep the process alive
 //   block(ms)            waits without the event loop; only where stores answer at once
 //   ending(close)        has `close` called before the process or page ends; returns how to take that back

@@ -1,65 +1,61 @@
-import { CallbackSource, LeafSource, RangeSource, TinyidSource } from './segment_sources.js'
-import { Fetcher } from './fetcher.js'
-import { Marks } from './marks.js'
-import { wasm } from './module.js'
+import { random64, wasm } from './module.js'
 import { platform } from './platform.js'
-import { checkTag, segmentsOptions, settingsOf } from './segment_options.js'
-import { MADE, Tag, closed } from './tag.js'
-import { warn } from './logger.js'
+import { segmentsOptions } from './segment_options.js'
+import { Supply } from './supply.js'
+import { MADE, Tag } from './tag.js'
 
 const BOUND = ['tag', 'stats', 'close']
-/** By the number of the source. */
-const MAKE = [
-  ({ fetch }) => new CallbackSource(fetch),
-  settings => new LeafSource(settings),
-  settings => new LeafSource(settings),
-  settings => new RangeSource(settings),
-  settings => new TinyidSource(settings),
-]
 
 /** The state that segments and their tags share. */
 class Owner {
-  closed = false
   /** The tags, by name. */
   tags = new Map()
 
-  constructor(settings) {
-    this.settings = settings
-    this.timeoutMs = settings.timeoutMs
-    this.store = settings.persist ? platform().marks(settings) : null
-    const marks = new Marks(this.store, settings.name, settings.sourceName, settings.order)
-    this.fetcher = new Fetcher(settings, marks, MAKE[settings.source](settings))
+  constructor({ fetch, json, stateDir, storage }) {
+    const module = wasm()
+    const handle = module.call('supply_new', json, random64())
+    const [timeoutMs, persist] = module.numbers(2)
+    const [name, source] = module.text().split('\n')
+    Object.assign(this, { timeoutMs, name, source })
+    try {
+      this.store = persist === 1 ? platform().marks({ name, stateDir, storage, persist: true }) : null
+      module.call('supply_place', handle, this.store?.key ?? '')
+    } catch (error) {
+      module.free(handle)
+      throw error
+    }
+    this.supply = new Supply(handle, fetch, this.store)
     this.ref = new WeakRef(this)
     open.add(this.ref)
-    collected.register(this, { fetcher: this.fetcher, ref: this.ref }, this)
-    this.#prewarm()
+    collected.register(this, { supply: this.supply, ref: this.ref }, this)
   }
 
-  #prewarm() {
-    const { fetcher, settings } = this
-    if (settings.prewarm !== 'last-day') return fetcher.prewarm(settings.prewarm)
-    fetcher.marks.recent().then(tags => fetcher.prewarm(tags), warn)
+  get stateDir() {
+    return this.store?.place ?? ''
   }
 
-  /** Of every tag that was used. */
+  /** `servers`, and of every tag that was used its `stats` and `outcomes`. */
   stats() {
-    return this.fetcher.tags().map(state => {
-      const tag = this.tags.get(state.name)
-      return tag ? Tag.stats(tag) : state.stats()
+    const { servers, tags } = this.supply.stats()
+    const all = tags.map(each => {
+      const { stats, outcomes } = each.stats()
+      const tag = this.tags.get(each.name)
+      return { stats: tag ? Tag.withLocal(tag, stats) : stats, outcomes }
     })
+    return { servers, tags: all }
   }
 
+  /** Throws once it is closed. */
   check() {
-    if (this.closed) throw closed()
+    if (!this.supply.handle) this.supply.stats()
   }
 
   close() {
-    if (this.closed) return
-    this.closed = true
+    if (!this.supply.handle) return
     collected.unregister(this)
     open.delete(this.ref)
+    this.supply.close()
     for (const tag of this.tags.values()) Tag.close(tag)
-    this.fetcher.close()
   }
 }
 
@@ -70,26 +66,24 @@ const open = new Set()
 export function openTags() {
   const owners = [...open].map(ref => ref.deref()).filter(owner => owner)
   return owners.flatMap(owner => {
-    const { name, sourceName: source } = owner.settings
-    const state_dir = owner.store?.place ?? ''
-    return owner.stats().map(stats => {
-      const { tag } = stats
-      return { labels: { name, source, state_dir, tag }, outcomes: owner.fetcher.tag(tag).outcomes(), stats }
+    const { name, source, stateDir: state_dir } = owner
+    return owner.stats().tags.map(({ stats, outcomes }) => {
+      return { labels: { name, source, state_dir, tag: stats.tag }, outcomes, stats }
     })
   })
 }
 
 /** Closes the segments that are no longer used. */
-const collected = new FinalizationRegistry(({ fetcher, ref }) => {
+const collected = new FinalizationRegistry(({ supply, ref }) => {
   open.delete(ref)
-  fetcher.close()
+  supply.close()
 })
 
 export class Segments {
   #owner
 
   constructor(servers, options) {
-    this.#owner = new Owner(settingsOf(segmentsOptions(servers, options)))
+    this.#owner = new Owner(segmentsOptions(servers, options))
     for (const name of BOUND) {
       Object.defineProperty(this, name, { value: this[name].bind(this), configurable: true, writable: true })
     }
@@ -112,23 +106,16 @@ export class Segments {
     if (known) return known
     // A lone surrogate has no UTF-8.
     if (typeof name !== 'string' || !isWellFormed(name)) wasm().refuse('tag', name)
-    checkTag(owner.settings, name)
-    const tag = new Tag(MADE, owner, owner.fetcher.tag(name))
+    const tag = new Tag(MADE, owner, owner.supply.tag(name))
     owner.tags.set(name, tag)
     return tag
   }
 
   stats() {
     const owner = Segments.#ours(this).#owner
-    owner.check()
-    const { settings, fetcher, store } = owner
-    return {
-      name: settings.name,
-      source: settings.sourceName,
-      servers: fetcher.servers,
-      stateDir: store?.place ?? '',
-      tags: owner.stats(),
-    }
+    const { servers, tags } = owner.stats()
+    const { name, source, stateDir } = owner
+    return { name, source, servers, stateDir, tags: tags.map(({ stats }) => stats) }
   }
 
   close() {
@@ -136,7 +123,7 @@ export class Segments {
   }
 
   get name() {
-    return Segments.#ours(this).#owner.settings.name
+    return Segments.#ours(this).#owner.name
   }
 }
 

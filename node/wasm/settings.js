@@ -1,10 +1,9 @@
 // The checked options of a snowflake.
 
 import { clocks } from './clock.js'
-import { snake } from './errors.js'
 import { random64, wasm } from './module.js'
 import {
-  existing, headers, integer, isRecord, layoutFields, milliseconds, peerTimes, record, resolved, text, truth, worker,
+  existing, headers, integer, isRecord, json, layoutFields, milliseconds, peerTimes, record, resolved, text, truth, worker,
 } from './options.js'
 import { platform } from './platform.js'
 
@@ -63,18 +62,6 @@ export function snowflakeOptions(given) {
   if (given === undefined || given === null) return {}
   if (!isRecord(given)) wasm().refuse('options', given, 'an object of options: docs/OPTIONS.md')
   return record(given, options)
-}
-
-/** The module's text of options, whose names are those of the core. What the host keeps is a mark in it. */
-function json(given) {
-  const value = (value, name) => {
-    if (typeof value === 'bigint') return String(value)
-    if (typeof value === 'function') return '{"callback":true}'
-    if (typeof value?.claim === 'function') return '{"leases":true}'
-    return name === 'layout' && isRecord(value) ? json(value) : JSON.stringify(value)
-  }
-  const fields = Object.entries(given).filter(([, field]) => field !== undefined)
-  return `{${fields.map(([name, field]) => `"${snake(name)}":${value(field, name)}`).join()}}`
 }
 
 /** The variables of the environment that options read. */

@@ -1,5 +1,4 @@
 import { plainOf } from './arrays.js'
-import { fault } from './errors.js'
 import { LocalIds } from './local_ids.js'
 import { wasm } from './module.js'
 import { bindAtFirstUse, callOf, room } from './tag_calls.js'
@@ -11,26 +10,22 @@ export const MADE = Symbol('made by Segments')
 export class Tag {
   /** The owner is held, so that it is not closed by the collector while a tag is used. */
   #owner
-  #state
+  #waits
   #localIds
   #queue
 
-  constructor(made, owner, state) {
+  constructor(made, owner, waits) {
     if (made !== MADE) wasm().refuse('Tag', 'new Tag', 'the tag method of Segments')
     this.#owner = owner
-    this.#state = state
-    this.#localIds = new LocalIds(state)
-    // The state lives as long as the segments: it must not hold the owner.
-    const queue = new WaitQueue(state, this.#localIds)
-    state.isWaiting = () => queue.length > 0
-    state.changed = () => queue.soon()
-    this.#queue = queue
+    this.#waits = waits
+    this.#localIds = new LocalIds(waits)
+    this.#queue = new WaitQueue(waits, this.#localIds)
   }
 
-  /** Ends the waiting calls, and drops what this tag holds. */
+  /** Drops what this tag holds, once its supply is closed: the waiting calls end with an error. */
   static close(tag) {
     tag.#localIds.close()
-    tag.#queue.endAll(closed)
+    tag.#queue.pump()
   }
 
   /** The methods that come most often, for a `this` that was checked when they were bound: the check costs 3 ns. */
@@ -50,7 +45,7 @@ export class Tag {
     },
     nextSync() {
       const local = this.#localIds
-      return local.at < local.end ? local.ids[local.at++] : (this.#atHand() ?? this.#wouldBlock())
+      return local.at < local.end ? local.ids[local.at++] : (this.#atHand() ?? this.#one())
     },
     tryNext() {
       const local = this.#localIds
@@ -60,12 +55,12 @@ export class Tag {
 
   /** The method of this name for one tag. */
   static bound(tag, name, method) {
-    return (#state in tag ? (Tag.#hot[name] ?? method) : method).bind(tag)
+    return (#waits in tag ? (Tag.#hot[name] ?? method) : method).bind(tag)
   }
 
   /** The tag behind `this`, which a caller can set to anything. */
   static #ours(self) {
-    const ours = typeof self === 'object' && self !== null && #state in self
+    const ours = typeof self === 'object' && self !== null && #waits in self
     return ours ? self : wasm().refuse('this', self, 'a tag of Segments')
   }
 
@@ -127,12 +122,12 @@ export class Tag {
   }
 
   stats() {
-    return Tag.stats(Tag.#ours(this))
+    const self = Tag.#ours(this)
+    return Tag.withLocal(self, self.#waits.stats().stats)
   }
 
-  static stats(tag) {
-    tag.#owner.check()
-    const stats = tag.#state.stats()
+  /** Adds the ids that this tag holds to the module's statistics. */
+  static withLocal(tag, stats) {
     const rest = tag.#localIds.rest()
     if (rest) {
       const { current, next } = stats
@@ -148,7 +143,7 @@ export class Tag {
   }
 
   get name() {
-    return Tag.#ours(this).#state.name
+    return Tag.#ours(this).#waits.name
   }
 
   /** An id in memory, after the waiting calls. */
@@ -167,19 +162,20 @@ export class Tag {
     this.#owner.check()
     if (array.length === 0) return array
     if (this.#queue.length > 0) this.#queue.pump()
-    const missing = this.#queue.length > 0 ? array.length : this.#localIds.fill(array)
-    if (missing === 0) return array
-    const { fetcher } = this.#state
-    const { refused, awaited } = fetcher.want(this.#state, missing)
-    if (refused && !awaited) throw refused
-    this.#queue.waits++
-    return this.#wouldBlock()
+    try {
+      this.#localIds.fill(array)
+    } catch (error) {
+      this.#queue.waits++
+      throw error
+    }
+    return array
   }
 
-  #wouldBlock() {
-    const name = JSON.stringify(this.#state.name)
-    const why = "its fetch needs this thread's event loop: return to it and call again, or await next"
-    throw fault('would_block', `no id of the tag ${name} is at hand, and ${why}`)
+  /** Throws `would_block`, after `#atHand` found no id. */
+  #one() {
+    const one = new BigInt64Array(1)
+    this.#waits.fill(one)
+    return one[0]
   }
 
   #exact(id) {
@@ -189,7 +185,5 @@ export class Tag {
     return wasm().refuse('id', id, 'for nextNumber ids up to 2^53 - 1; use next or nextString')
   }
 }
-
-export const closed = () => fault('closed', 'the segments were closed; open them again')
 
 bindAtFirstUse(Tag.prototype, Tag.bound)

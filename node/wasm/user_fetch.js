@@ -1,14 +1,40 @@
-// The user callback that fetches segments.
+// The user callback that fetches segments, and what it threw.
 
 import { segment } from './answers.js'
-import { failure, outside } from './user_calls.js'
+import { FetchFailures } from './fetch_failures.js'
+import { wasm } from './module.js'
+import { textOf } from './user_calls.js'
 
-/** Asks the user callback for a segment of a tag: `[start, end, stride]`, or null. Rejected with a LeafidError. */
-export async function askUser(fetch, tag, step, after) {
-  try {
-    const read = segment(await outside(() => fetch.call(undefined, tag, step, after)))
-    return read && [read.start, read.end, read.stride]
-  } catch (error) {
-    throw failure(error, 'segment_unavailable', 'the fetch of a segment')
+export class UserFetch {
+  #fetch
+  #failures = new FetchFailures()
+
+  constructor(fetch) {
+    this.#fetch = fetch
+  }
+
+  ask(tag, step, after) {
+    return this.#fetch.call(undefined, tag, step, after)
+  }
+
+  /** Passes an answer to a call of the module. */
+  answered(call, tag, value) {
+    const found = segment(value)
+    if (found === null) wasm().call('call_end', call, 1, 0, '')
+    else wasm().call('call_fetched', call, found.start, found.end, found.stride)
+    this.#failures.forget(tag)
+  }
+
+  failed(tag, error) {
+    this.#failures.note(tag, textOf(error), error)
+  }
+
+  /** The failure whose text ends this message, if there is one: `{ error }`. */
+  failureIn(message, tag) {
+    return this.#failures.in(message, tag)
+  }
+
+  close() {
+    this.#failures.close()
   }
 }

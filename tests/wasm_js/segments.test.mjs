@@ -5,6 +5,8 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Segments } from 'leafid/wasm'
 import { assertDistinct } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
@@ -166,7 +168,7 @@ test('what cannot be promised is refused, and says why', () => {
   refused([{ fetch, keepUnused: true }], /keepUnused is true; allowed: nothing in leafid\/wasm: it cannot tell whether a store was copied/)
   refused(['file:/tmp/x'], /file:DIR needs the native package/)
   refused(['http://a', { caFile: 'x' }], /caFile is 'x'; allowed: nothing in leafid\/wasm/)
-  refused(['http://a', { token: 'a\nb' }], /^token is a value that is not shown/)
+  refused(['http://a', { token: 'a\nb' }], /^token is a text with a control character/)
   refused(['http://me:secret@a'], /^servers is a URL with a user or password/)
 })
 
@@ -175,10 +177,36 @@ test('ids in memory are issued although taking more of them fails', async () => 
   const fails = () => {
     throw new Error('not now')
   }
-  const local = new LocalIds({ run: () => BigInt64Array.of(1n, 2n, 3n), fillFromMemory: fails })
+  const local = new LocalIds({ run: () => BigInt64Array.of(1n, 2n, 3n), fillFromMemory: fails, fill: fails })
   assert.equal(local.take(1), 1n)
   const array = new BigInt64Array(3)
+  assert.throws(() => local.fill(array), /not now/)
+  assert.deepEqual([...array], [0n, 0n, 0n])
   assert.equal(local.takeInto(array, 0, 3), 2)
   assert.deepEqual([...array], [2n, 3n, 0n])
   assert.throws(() => local.takeInto(array, 2, 1), /not now/)
+})
+
+test('what a function throws is not kept by closed segments, also when it does so after the close', async () => {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc')
+  const thrown = []
+  let go
+  const ids = new Segments({ ...memory(), timeoutMs: 200, fetch: async tag => {
+    if (tag === 'late') await new Promise(resolve => (go = resolve))
+    const error = new Error('meant')
+    thrown.push(new WeakRef(error))
+    throw error
+  } })
+  for (const tag of ['order', 'late']) await ids.tag(tag).next().catch(() => {})
+  ids.close()
+  const before = thrown.length
+  go()
+  const isGone = () => thrown.length > before && thrown.every(each => !each.deref())
+  for (let i = 0; i < 200 && !isGone(); i++) {
+    await new Promise(setImmediate)
+    gc()
+  }
+  assert.ok(isGone())
+  assert.throws(() => ids.tag('order'), { code: 'ERR_LEAFID_CLOSED' })
 })

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use leafid_core::call::{FileAction, IoFailure};
 use leafid_core::run::Claimed;
-use leafid_core::{Error, Renewal};
+use leafid_core::{Error, Renewal, Segment};
 
 /// The kinds of calls, as the host carries them out.
 #[derive(Clone, Copy)]
@@ -21,6 +21,7 @@ pub(crate) enum HostKind {
     Open = 10,
     Update = 11,
     Close = 12,
+    Fetch = 13,
 }
 
 /// How the host says that it ended.
@@ -36,6 +37,7 @@ pub(crate) enum HostEnd {
     Claimed(Claimed),
     Renewed(Renewal),
     Times(Vec<i64>),
+    Fetched(leafid_core::Result<Segment>),
 }
 
 /// What the host sees of a file, and when.

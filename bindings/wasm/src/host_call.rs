@@ -7,6 +7,7 @@ use crate::argument::{optional, whole};
 use crate::call_terms::{Answers, FileSeen, HostEnd, HostKind};
 use crate::module::{CallFailed, Kind, Module, Result, call, given_error, utf8, write_bytes, write_list};
 use crate::run_call;
+use crate::supply_call::SupplyCall;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -16,8 +17,9 @@ use leafid_core::format::file_steps::FileStep;
 use leafid_core::http::{BodyEnd, Frame, HttpCall, HttpEnd, HttpServers, NoResponse, ResponseHead};
 use leafid_core::options::ServerOptions;
 use leafid_core::run::{Claimed, RunCall, RunCallEnd};
+use leafid_core::supply::CallEnd;
 use leafid_core::wire::Method;
-use leafid_core::{Code, Error, Lease, Renewal};
+use leafid_core::{Code, Error, Lease, Renewal, Segment};
 
 /// What requests to the servers of a machine need.
 pub(crate) struct HttpTo {
@@ -42,11 +44,13 @@ pub(crate) struct HostCall {
 #[derive(Clone)]
 pub(crate) enum MachineCall {
     Run(RunCall),
+    Supply(SupplyCall),
 }
 
 /// As a machine takes it.
 pub(crate) enum MachineEnd {
     Run(RunCallEnd),
+    Supply(CallEnd),
 }
 
 impl Kind for HostCall {
@@ -89,12 +93,14 @@ impl HostCall {
         match &mut self.asked {
             MachineCall::Run(RunCall::Http(http)) => Some(http),
             MachineCall::Run(_) => None,
+            MachineCall::Supply(call) => call.http(),
         }
     }
 
     fn http_ended(&mut self, end: HttpEnd) {
         self.end = Some(match &self.asked {
             MachineCall::Run(_) => MachineEnd::Run(end.into()),
+            MachineCall::Supply(_) => MachineEnd::Supply(end.into()),
         });
     }
 
@@ -120,6 +126,7 @@ impl HostCall {
         }
         match &self.asked {
             MachineCall::Run(call) => run_call::request(call, random, answers),
+            MachineCall::Supply(call) => call.request(answers),
         }
     }
 
@@ -127,6 +134,7 @@ impl HostCall {
     fn initial(&self) -> Result<Vec<u8>> {
         match &self.asked {
             MachineCall::Run(call) => run_call::initial(call),
+            MachineCall::Supply(call) => call.initial(),
         }
     }
 
@@ -144,6 +152,11 @@ impl HostCall {
                 *end = known.map(MachineEnd::Run);
                 step
             }
+            MachineCall::Supply(call) => {
+                let (step, known) = call.step(seen);
+                *end = known.map(MachineEnd::Supply);
+                step
+            }
         }
     }
 
@@ -153,6 +166,7 @@ impl HostCall {
         self.end = Some(match (call, known, how) {
             (_, Some(known), HostEnd::Done) => known,
             (MachineCall::Run(call), _, how) => MachineEnd::Run(run_call::end(call, how, names)),
+            (MachineCall::Supply(call), _, how) => MachineEnd::Supply(call.end(how)),
         });
     }
 }
@@ -207,13 +221,17 @@ extern "C" fn call_step(
     })
 }
 
-/// A listing found a file with this name.
+/// A listing found a file with this name and these bytes.
 #[unsafe(no_mangle)]
-extern "C" fn call_found(handle: i32, name_length: i32) -> i32 {
+extern "C" fn call_found(handle: i32, now_ms: f64, name_length: i32, bytes_length: i32) -> i32 {
     call(|module| {
-        let [name] = module.texts([name_length])?;
-        let name = String::from(name);
-        module.get_mut::<HostCall>(handle)?.names.push(name);
+        let [name, bytes] = module.input([name_length, bytes_length])?;
+        let (name, bytes) = (String::from(utf8(name)?), Vec::from(bytes));
+        let found = module.get_mut::<HostCall>(handle)?;
+        match &mut found.asked {
+            MachineCall::Run(_) => found.names.push(name),
+            MachineCall::Supply(call) => call.found(&name, &bytes, now_ms as i64),
+        }
         Ok(0)
     })
 }
@@ -338,6 +356,12 @@ extern "C" fn call_renewed(
         };
         end(module, handle, HostEnd::Renewed(renewal))
     })
+}
+
+/// The answer of the user's `fetch`: a segment.
+#[unsafe(no_mangle)]
+extern "C" fn call_fetched(handle: i32, start: i64, end: i64, stride: i64) -> i32 {
+    call(|module| self::end(module, handle, HostEnd::Fetched(Segment::new(start, end, stride))))
 }
 
 /// The answer of the user's `peer_times`: an i64 each.

@@ -2,6 +2,8 @@
 
 use crate::module::Single;
 use leafid_core::Run;
+#[cfg(feature = "wire")]
+use leafid_core::Segment;
 
 /// How many ids one call returns at most.
 pub(crate) const MOST_IDS: usize = 4096;
@@ -35,6 +37,19 @@ pub(crate) fn write_run(run: &Run, ids: &mut [i64]) {
         }
         id = id.wrapping_add(run.stride.wrapping_mul(4));
     }
+}
+
+/// The segments as triples of start, end and stride, in the memory of ids; returns their number.
+#[cfg(feature = "wire")]
+pub(crate) fn write_segments(segments: impl IntoIterator<Item = Segment>) -> i32 {
+    let mut count = 0;
+    with_ids(|ids| {
+        for (place, segment) in ids.chunks_exact_mut(3).zip(segments) {
+            place.copy_from_slice(&[segment.start(), segment.end(), segment.stride()]);
+            count += 1;
+        }
+    });
+    count
 }
 
 /// The address of the answer's ids, which never changes.

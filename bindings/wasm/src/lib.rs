@@ -12,8 +12,6 @@ compile_error!("a module has snowflakes or public ids: bindings/wasm/wasm.mk lis
 mod argument;
 #[cfg(feature = "wire")]
 mod call_terms;
-#[cfg(feature = "wire")]
-mod fetch;
 #[cfg(all(feature = "snowflake", not(feature = "wire")))]
 mod granted;
 #[cfg(feature = "wire")]
@@ -22,10 +20,6 @@ mod host_call;
 mod ids;
 #[cfg(feature = "snowflake")]
 mod layout;
-#[cfg(feature = "wire")]
-mod machine;
-#[cfg(feature = "wire")]
-mod mark;
 mod module;
 #[cfg(feature = "public-ids")]
 mod public_ids;
@@ -35,14 +29,12 @@ mod run;
 mod run_call;
 #[cfg(feature = "wire")]
 mod run_wait;
-#[cfg(feature = "wire")]
-mod segment;
-#[cfg(feature = "wire")]
-mod servers;
 #[cfg(feature = "snowflake")]
 mod snowflake;
 #[cfg(feature = "wire")]
-mod source;
-mod text_form;
+mod supply;
 #[cfg(feature = "wire")]
-mod wire;
+mod supply_call;
+#[cfg(feature = "wire")]
+mod supply_handle;
+mod text_form;

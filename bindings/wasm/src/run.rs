@@ -353,7 +353,9 @@ extern "C" fn run_next_call(run: i32, wall_ms: f64, boot_ms: f64) -> i32 {
 extern "C" fn run_done(run: i32, handle: i32, wall_ms: f64, boot_ms: f64) -> i32 {
     call(|module| {
         let (_, end) = module.take::<HostCall>(handle)?.into_end()?;
-        let MachineEnd::Run(end) = end;
+        let MachineEnd::Run(end) = end else {
+            return Err(Error::new(Code::Internal, "a call of a supply ended here; report this").into());
+        };
         let found = module.get_mut::<Run>(run)?;
         let at = found.calls.iter().position(|(_, known)| *known == handle);
         let at =

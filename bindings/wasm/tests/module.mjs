@@ -41,6 +41,19 @@ export class Module {
     return new TextDecoder('utf-8', { fatal: true }).decode(this.output())
   }
 
+  /** The texts of a list in the output; null for one that is not given. */
+  list() {
+    const bytes = this.output()
+    const texts = []
+    for (let at = 0; at < bytes.length; ) {
+      const length = new DataView(bytes.buffer).getUint32(at, true)
+      at += 4
+      texts.push(length === 2 ** 32 - 1 ? null : new TextDecoder().decode(bytes.subarray(at, at + length)))
+      if (length !== 2 ** 32 - 1) at += length
+    }
+    return texts
+  }
+
   numbers(count) {
     return [...new Float64Array(this.exports.memory.buffer, this.exports.numbers(), count)]
   }

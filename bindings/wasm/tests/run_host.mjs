@@ -50,15 +50,7 @@ export class Host {
   }
 
   texts() {
-    const bytes = this.module.output()
-    const texts = []
-    for (let at = 0; at < bytes.length; ) {
-      const length = new DataView(bytes.buffer).getUint32(at, true)
-      at += 4
-      texts.push(length === 2 ** 32 - 1 ? null : new TextDecoder().decode(bytes.subarray(at, at + length)))
-      if (length !== 2 ** 32 - 1) at += length
-    }
-    return texts
+    return this.module.list()
   }
 
   /** Carries out all calls that are ready, and takes all notices. */
@@ -95,7 +87,7 @@ export class Host {
   }
 
   list(call) {
-    for (const name of this.disk.files.keys()) this.ok('call_found', call, name)
+    for (const name of this.disk.files.keys()) this.ok('call_found', call, this.wallMs, name, '')
     this.end(call)
   }
 

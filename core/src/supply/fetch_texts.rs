@@ -31,8 +31,8 @@ pub(super) fn mixed_up() -> Error {
     Error::new(Code::Internal, "a call ended as another one; report this")
 }
 
-/// For event loops: the error of a thread that may not wait.
-pub(super) fn would_block(tag: &str, is_deferred: bool) -> Error {
+/// For event loops: the error of a thread that may not wait. `is_deferred`: the fetch ends on that thread.
+pub fn would_block(tag: &str, is_deferred: bool) -> Error {
     let why = match is_deferred {
         true => "its fetch needs this thread's event loop: return to it and call again, or await next",
         false => "its fetch is running: call again, or await next",

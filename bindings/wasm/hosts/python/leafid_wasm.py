@@ -150,7 +150,7 @@ class Files:
 
     def list(self, call, *_):
         for name in os.listdir(self.directory):
-            self.module.call("call_found", call, name)
+            self.module.call("call_found", call, now_ms(), name, b"")
         return DONE
 
     def read(self, call, _number, name, _doing):

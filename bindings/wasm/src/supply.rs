@@ -1,0 +1,247 @@
+//! Supplies of ids: their tags, the ids of these, and what the host is told.
+
+use crate::argument::{duration, ms};
+use crate::host_call::{HostCall, HttpTo, MachineEnd};
+use crate::ids::{with_ids, write_run, write_segments};
+use crate::module::{Module, Result, call, write, write_list};
+use crate::supply_handle::{SupplyHandle, Told};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use leafid_core::call::{Clocks, Level};
+use leafid_core::http::HttpServers;
+use leafid_core::options::{Environment, OptionOf, SupplyFrom, SupplyOptions, options_of_json};
+use leafid_core::supply::{Dialect, Source, TagId, closed};
+use leafid_core::{Code, Error, IdOrder};
+
+/// No id is in memory: its fetch was asked for, or the line waits.
+const USED_UP: i32 = -103;
+
+/// Nothing here needs the time of day.
+fn clocks(boot_ms: f64) -> Clocks {
+    Clocks { wall_ms: 0, boot: duration(boot_ms) }
+}
+
+fn number(tag: TagId) -> f64 {
+    tag.0 as f64
+}
+
+/// Errors: `closed`.
+fn of(module: &mut Module, handle: i32) -> Result<&mut SupplyHandle> {
+    match module.find::<SupplyHandle>(handle) {
+        Some(_) => module.get_mut(handle),
+        None => Err(closed().into()),
+    }
+}
+
+/// What gives the ids, and what its requests need.
+fn source(options: &SupplyOptions) -> Result<(Source, Option<Arc<HttpTo>>)> {
+    let (dialect, of) = match &options.from {
+        SupplyFrom::Callback => return Ok((Source::Callback { is_deferred: true }, None)),
+        SupplyFrom::File { path, .. } => {
+            let allowed = "servers or a callback: files need the native package";
+            return Err(Error::invalid("servers", format!("file:{path}"), allowed).into());
+        }
+        SupplyFrom::Leaf(mode, of) => (Dialect::Leaf(*mode), of),
+        SupplyFrom::Range(of) => (Dialect::Range { ordered: options.order == IdOrder::Ascending }, of),
+        // Its token is no header.
+        SupplyFrom::Tinyid(of) => (Dialect::Tinyid { token: of.token.clone().unwrap_or_default() }, of),
+    };
+    let servers = Arc::new(HttpServers::of(of, |_| None));
+    let to = HttpTo::new(&servers, of, !matches!(dialect, Dialect::Tinyid { .. }));
+    let connections = of.connections as usize;
+    Ok((Source::Servers { servers, dialect, connections }, Some(Arc::new(to))))
+}
+
+/// A supply. The input is its options in JSON, by their names in snake case: a number, a text, a flag, a list of texts,
+/// headers as an object, `{"callback":true}` for `fetch`. Numbers: `timeout_ms`, and 1 if marks are stored. Output: the
+/// id space, a line feed, and the kind of source.
+#[unsafe(no_mangle)]
+extern "C" fn supply_new(length: i32, seed: i64) -> i32 {
+    call(|module| {
+        let [json] = module.input([length])?;
+        let set = options_of_json(OptionOf::Segments, json)?;
+        let environment = Environment { variable: &|_| None, host_name: "" };
+        let options = SupplyOptions::parse(&set, &environment)?;
+        let numbers = [ms(options.timeout), u8::from(options.persist).into()];
+        let (source, to) = source(&options)?;
+        write(&[&options.name, "\n", source.name()]);
+        module.answer(&numbers);
+        Ok(module.add(SupplyHandle::new(options, source, to, seed as u64)))
+    })
+}
+
+/// Where its marks are, before anything else is done: the module remembers what each source there gave, and a store may
+/// be cleared.
+#[unsafe(no_mangle)]
+extern "C" fn supply_place(supply: i32, length: i32) -> i32 {
+    call(|module| {
+        let [place] = module.texts([length])?;
+        let place = String::from(place);
+        of(module, supply)?.place(&place);
+        Ok(0)
+    })
+}
+
+/// The number of a tag. The input is its name.
+#[unsafe(no_mangle)]
+extern "C" fn supply_tag(supply: i32, length: i32) -> f64 {
+    call(|module| {
+        let [name] = module.texts([length])?;
+        let name = String::from(name);
+        of(module, supply)?.open_tag(&name).map(number)
+    })
+}
+
+/// The number of ids of a run: at most `most`, or with 0 as many as the use of the tag asks for, to be issued one by one.
+/// Ids: these. Number: 1 if there may be calls or notices. -103: there are none; a fetch for `need` ids is asked for.
+#[unsafe(no_mangle)]
+extern "C" fn supply_run(supply: i32, tag: f64, most: i32, need: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        let now = clocks(boot_ms);
+        let Some((run, has_next)) = of(module, supply)?.run(tag, most.max(0) as usize, need as usize, now)?
+        else {
+            return Ok(USED_UP);
+        };
+        with_ids(|ids| write_run(&run, ids));
+        module.answer(&[u8::from(has_next).into()]);
+        Ok(run.count as i32)
+    })
+}
+
+/// Takes all of these ids, or none: the number of the first ones, at most 4096. Ids: these. Number: as of `supply_run`.
+/// The others follow with `supply_taken`, at once.
+#[unsafe(no_mangle)]
+extern "C" fn supply_take(supply: i32, tag: f64, count: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        let taker = of(module, supply)?;
+        let has_next = taker.take(tag, count as usize, clocks(boot_ms))?;
+        let written = taker.write_taken();
+        module.answer(&[u8::from(has_next).into()]);
+        Ok(written)
+    })
+}
+
+/// As `supply_take`, for the ids that it left.
+#[unsafe(no_mangle)]
+extern "C" fn supply_taken(supply: i32) -> i32 {
+    call(|module| Ok(of(module, supply)?.write_taken()))
+}
+
+/// For the calls that wait, which the host keeps in a line: 1 if there may be ids in memory; 0: a notice wakes it. An error
+/// is that of all of them.
+#[unsafe(no_mangle)]
+extern "C" fn supply_wait(supply: i32, tag: f64, boot_ms: f64) -> i32 {
+    call(|module| of(module, supply)?.wait(tag, clocks(boot_ms)).map(i32::from))
+}
+
+/// No call of the tag waits any more.
+#[unsafe(no_mangle)]
+extern "C" fn supply_rest(supply: i32, tag: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        of(module, supply)?.rest(tag, clocks(boot_ms))?;
+        Ok(0)
+    })
+}
+
+/// Always an error: that of a call which has waited for so long.
+#[unsafe(no_mangle)]
+extern "C" fn supply_late(supply: i32, tag: f64, waited_ms: f64, boot_ms: f64) -> i32 {
+    call(|module| {
+        let late = of(module, supply)?.late(tag, duration(waited_ms), clocks(boot_ms))?;
+        Err(late.into())
+    })
+}
+
+/// The next call to carry out, a handle that `supply_done` frees; 0: there is none.
+#[unsafe(no_mangle)]
+extern "C" fn supply_next_call(supply: i32, boot_ms: f64) -> i32 {
+    call(|module| {
+        let Some(call) = of(module, supply)?.next_call(clocks(boot_ms)) else { return Ok(0) };
+        let id = call.id;
+        let handle = module.add(call);
+        of(module, supply)?.begun(id, handle);
+        Ok(handle)
+    })
+}
+
+/// What to tell: 0 nothing; 1 nobody waits for the call any more whose handle is the number: stop it if that is possible;
+/// 2 the calls that wait for the tag which is the number call `supply_wait`; 3 log the output, of a level that is the
+/// number, 0 info, 1 warn.
+#[unsafe(no_mangle)]
+extern "C" fn supply_next_notice(supply: i32, boot_ms: f64) -> i32 {
+    call(|module| {
+        let (kind, number) = match of(module, supply)?.next_notice(clocks(boot_ms)) {
+            None => return Ok(0),
+            Some(Told::Abandon(call)) => (1, call.into()),
+            Some(Told::Wake(tag)) => (2, number(tag)),
+            Some(Told::Log(level, line)) => {
+                write(&[&line]);
+                (3, u8::from(level == Level::Warn).into())
+            }
+        };
+        module.answer(&[number]);
+        Ok(kind)
+    })
+}
+
+/// When to ask for calls and notices again if nothing happens before: the boot time; -1 for never.
+#[unsafe(no_mangle)]
+extern "C" fn supply_next_time(supply: i32) -> f64 {
+    call(|module| Ok(of(module, supply)?.next_time().map_or(-1.0, ms)))
+}
+
+/// A call has ended; it is freed.
+#[unsafe(no_mangle)]
+extern "C" fn supply_done(supply: i32, call: i32, boot_ms: f64) -> i32 {
+    crate::module::call(|module| {
+        let (_, end) = module.take::<HostCall>(call)?.into_end()?;
+        let MachineEnd::Supply(end) = end else {
+            return Err(Error::new(Code::Internal, "a call of a run ended here; report this").into());
+        };
+        of(module, supply)?.done(call, end, clocks(boot_ms))?;
+        Ok(0)
+    })
+}
+
+/// The state of a tag: the number of its segments, of which these are the ids. Numbers: ids in memory, ids that were
+/// taken, the step, 1 if it is fetched, the fetches that have ended, those that failed, waits, calls that wait. Texts:
+/// the last error or none, then each outcome of fetches and how many had it.
+#[unsafe(no_mangle)]
+extern "C" fn supply_tag_stats(supply: i32, tag: f64) -> i32 {
+    call(|module| {
+        let stats = of(module, supply)?.tag_stats(tag)?;
+        module.answer(&[
+            stats.left as f64,
+            stats.ids as f64,
+            stats.step as f64,
+            u8::from(stats.fetching).into(),
+            stats.fetches as f64,
+            stats.failures as f64,
+            stats.waits as f64,
+            stats.waiting as f64,
+        ]);
+        let mut texts = Vec::from([stats.last_error.map(|error| error.message().to_string())]);
+        for (outcome, count) in stats.outcomes {
+            texts.extend([Some(outcome.into()), Some(count.to_string())]);
+        }
+        write_list(texts.iter().map(|text| text.as_deref().map(str::as_bytes)));
+        Ok(write_segments(stats.current.into_iter().chain(stats.next)))
+    })
+}
+
+/// The number of its servers. Texts: the URL and the last error, or none, of each; then the names of its tags.
+#[unsafe(no_mangle)]
+extern "C" fn supply_stats(supply: i32) -> i32 {
+    call(|module| {
+        let (servers, tags) = of(module, supply)?.stats();
+        let mut texts = Vec::new();
+        for (url, error) in &servers {
+            texts.extend([Some(url.as_str()), error.as_ref().map(Error::message)]);
+        }
+        texts.extend(tags.map(Some));
+        write_list(texts.iter().map(|text| text.map(str::as_bytes)));
+        Ok(servers.len() as i32)
+    })
+}

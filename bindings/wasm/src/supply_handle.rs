@@ -1,0 +1,361 @@
+//! A supply, as the exports of [`supply`](crate::supply) use it: its tags, the ids of these, and the calls for them.
+
+use crate::host_call::{HostCall, HttpTo, MachineCall};
+use crate::ids::{MOST_IDS, with_ids, write_run};
+use crate::module::{Kind, Result};
+use crate::supply_call::{Marks, without_host};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+use leafid_core::call::{CallId, Clocks, FileAdvice, Level};
+use leafid_core::options::SupplyOptions;
+use leafid_core::supply::{
+    CallEnd, Collected, MarkStore, Notice, Source, Supply, SupplySettings, TagId, TagStats, Ticket, Wish,
+    closed, would_block,
+};
+use leafid_core::{Code, DoubleBuffer, Empty, Error, Run, RunLength};
+
+/// The time of each call is kept by the host, in its line.
+const WITHOUT_END: Duration = Duration::from_secs(u32::MAX as u64);
+
+/// A supply, and what its host refers to by numbers.
+pub(crate) struct SupplyHandle {
+    supply: Supply,
+    options: SupplyOptions,
+    marks: Arc<Marks>,
+    to: Option<Arc<HttpTo>>,
+    /// In the order of their numbers.
+    tags: Vec<SupplyTag>,
+    /// The lines that wait, in the order of their tickets.
+    lines: Vec<(Ticket, TagId)>,
+    /// The calls that are carried out, with their handles.
+    calls: Vec<(CallId, i32)>,
+    /// Ids that were taken, and the host did not get yet, the last ones first.
+    taken: Vec<Run>,
+}
+
+struct SupplyTag {
+    id: TagId,
+    /// Ids are taken from it without the supply.
+    ids: Arc<DoubleBuffer>,
+    length: RunLength,
+    /// That of its line.
+    ticket: Option<Ticket>,
+}
+
+impl Kind for SupplyHandle {
+    const NAME: &'static str = "segments";
+}
+
+/// What the host is told.
+pub(crate) enum Told {
+    /// The end of the call with this handle has no effect.
+    Abandon(i32),
+    /// The line of the tag looks again.
+    Wake(TagId),
+    Log(Level, String),
+}
+
+impl SupplyHandle {
+    /// `to`: what its requests need.
+    pub(crate) fn new(
+        options: SupplyOptions,
+        source: Source,
+        to: Option<Arc<HttpTo>>,
+        seed: u64,
+    ) -> SupplyHandle {
+        let store = if options.persist { MarkStore::Files } else { MarkStore::Memory };
+        let whose = format!("{} {}", options.name, source.name());
+        let settings = SupplySettings {
+            source_name: match store {
+                // A store already belongs to an id space.
+                MarkStore::Files => source.name().into(),
+                _ => whose.clone(),
+            },
+            source,
+            order: options.order,
+            step: options.step,
+            adaptive: options.adaptive,
+            prefetch: options.prefetch,
+            marks: store,
+            advice: FileAdvice::Store,
+            keep_unused: options.keep_unused,
+            machine_start: None,
+            prewarm: options.prewarm.clone(),
+        };
+        SupplyHandle {
+            supply: Supply::new(settings, seed),
+            marks: Arc::new(Marks { whose, order: options.order, is_stored: options.persist }),
+            options,
+            to,
+            tags: Vec::new(),
+            lines: Vec::new(),
+            calls: Vec::new(),
+            taken: Vec::new(),
+        }
+    }
+
+    /// Where its marks are.
+    pub(crate) fn place(&mut self, place: &str) {
+        let Marks { whose, order, is_stored } = &*self.marks;
+        self.marks =
+            Arc::new(Marks { whose: format!("{place} {whose}"), order: *order, is_stored: *is_stored });
+    }
+
+    /// Errors: `closed` for a number that is none of its tags.
+    fn tag(&mut self, tag: f64) -> Result<(&mut Supply, &mut SupplyTag)> {
+        let found = self.tags.binary_search_by_key(&TagId(tag as u64), |tag| tag.id);
+        match found.ok().and_then(|at| self.tags.get_mut(at)) {
+            Some(tag) => Ok((&mut self.supply, tag)),
+            None => Err(closed().into()),
+        }
+    }
+
+    pub(crate) fn open_tag(&mut self, name: &str) -> Result<TagId> {
+        self.options.check_tag(name)?;
+        let (id, ids) = self.supply.tag(name)?;
+        if let Err(at) = self.tags.binary_search_by_key(&id, |tag| tag.id) {
+            self.tags.insert(at, SupplyTag { id, ids, length: RunLength::default(), ticket: None });
+        }
+        Ok(id)
+    }
+
+    /// A run of ids, at most `most`; with 0 as long as the use of the tag asks for, to be issued one by one. Also whether
+    /// there may be something to do. Without ids `None`: a fetch for `need` ids is asked for.
+    pub(crate) fn run(
+        &mut self,
+        tag: f64,
+        most: usize,
+        need: usize,
+        now: Clocks,
+    ) -> Result<Option<(Run, bool)>> {
+        let (supply, tag) = self.tag(tag)?;
+        let taken = match most {
+            0 => tag.ids.take_run(tag.length.next()),
+            most => tag.ids.take_many(most.min(MOST_IDS)),
+        };
+        let (run, wants_fetch) = match taken {
+            Ok((run, wants_fetch)) => {
+                if wants_fetch {
+                    supply.wants_more(tag.id, now);
+                }
+                (run, wants_fetch)
+            }
+            Err(Empty::Sealed) => return Err(closed().into()),
+            Err(Empty::UsedUp) => {
+                let most = if most == 0 { tag.length.next() } else { most.min(MOST_IDS) };
+                match at_once(supply, tag.id, need.max(1), Vec::new(), now) {
+                    Ok(runs) => (first_of(supply, tag.id, runs, most, now)?, true),
+                    Err(error) if error.code() == Code::WouldBlock => return Ok(None),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        };
+        if most == 0 {
+            tag.length.taken(run.count, now.boot.as_millis() as i64);
+        }
+        Ok(Some((run, wants_fetch)))
+    }
+
+    /// All of these ids, or none of them. Returns whether there may be something to do.
+    pub(crate) fn take(&mut self, tag: f64, count: usize, now: Clocks) -> Result<bool> {
+        // Its memory is used again.
+        let mut runs = core::mem::take(&mut self.taken);
+        runs.clear();
+        let (supply, tag) = self.tag(tag)?;
+        let (mut left, mut wants_fetch) = (count, false);
+        while left > 0 {
+            match tag.ids.take_many(left) {
+                Ok((run, wants)) => {
+                    left -= run.count;
+                    wants_fetch |= wants;
+                    runs.push(run);
+                }
+                Err(Empty::Sealed) => return Err(closed().into()),
+                Err(Empty::UsedUp) => {
+                    runs = at_once(supply, tag.id, left, runs, now)?;
+                    (left, wants_fetch) = (0, true);
+                }
+            }
+        }
+        if wants_fetch {
+            supply.wants_more(tag.id, now);
+        }
+        runs.reverse();
+        self.taken = runs;
+        Ok(wants_fetch)
+    }
+
+    /// The next of the taken ids, into the memory of ids; their number.
+    pub(crate) fn write_taken(&mut self) -> i32 {
+        let mut written = 0;
+        with_ids(|ids| {
+            while written < MOST_IDS
+                && let Some(run) = self.taken.last_mut()
+            {
+                let part = Run { count: run.count.min(MOST_IDS - written), ..*run };
+                write_run(&part, &mut ids[written..]);
+                written += part.count;
+                run.count -= part.count;
+                run.first = run.first.wrapping_add(run.stride.wrapping_mul(part.count as i64));
+                if run.count == 0 {
+                    self.taken.pop();
+                }
+            }
+        });
+        written as i32
+    }
+
+    /// Whether the line of a tag may find ids in memory; else it waits, and gets none by itself: ids stay in their order.
+    pub(crate) fn wait(&mut self, tag: f64, now: Clocks) -> Result<bool> {
+        let (supply, tag) = self.tag(tag)?;
+        let (id, before) = (tag.id, tag.ticket);
+        let ticket = before.unwrap_or_else(|| {
+            let wish = Wish { timeout: WITHOUT_END, ..Wish::default() };
+            supply.wait(id, wish, now)
+        });
+        let collected = supply.collect(ticket);
+        tag.ticket = matches!(collected, Collected::Waits).then_some(ticket);
+        match (before, tag.ticket) {
+            (None, Some(ticket)) => self.lines.push((ticket, id)),
+            (Some(ticket), None) => self.leave(ticket),
+            _ => {}
+        }
+        match collected {
+            Collected::Waits => Ok(false),
+            Collected::Ids(_) | Collected::Range(_) => Ok(true),
+            Collected::Failed { error, .. } => Err(error.into()),
+        }
+    }
+
+    /// No call of the tag waits any more.
+    pub(crate) fn rest(&mut self, tag: f64, now: Clocks) -> Result<()> {
+        let (supply, tag) = self.tag(tag)?;
+        if let Some(ticket) = tag.ticket.take() {
+            supply.cancel(ticket, now);
+            self.leave(ticket);
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, ticket: Ticket) {
+        if let Ok(at) = self.line(ticket) {
+            self.lines.remove(at);
+        }
+    }
+
+    fn line(&self, ticket: Ticket) -> core::result::Result<usize, usize> {
+        self.lines.binary_search_by_key(&ticket, |line| line.0)
+    }
+
+    /// The error of a call that has waited for so long.
+    pub(crate) fn late(&mut self, tag: f64, waited: Duration, now: Clocks) -> Result<Error> {
+        let (supply, tag) = self.tag(tag)?;
+        Ok(supply.late(tag.id, waited, now))
+    }
+
+    /// The state of a tag. Errors: `closed`.
+    pub(crate) fn tag_stats(&mut self, tag: f64) -> Result<TagStats> {
+        let (supply, tag) = self.tag(tag)?;
+        Ok(supply.tag_stats(tag.id).ok_or_else(closed)?)
+    }
+
+    /// The URL and the last error of each server, and the names of all tags.
+    pub(crate) fn stats(&self) -> (Vec<(String, Option<Error>)>, impl Iterator<Item = &str>) {
+        (self.supply.stats().servers, self.supply.tags().map(|(name, _)| name))
+    }
+
+    /// The host carries a call out.
+    pub(crate) fn begun(&mut self, call: CallId, handle: i32) {
+        self.calls.push((call, handle));
+    }
+
+    /// A call has ended that this supply asked for. Errors: `internal` for another one.
+    pub(crate) fn done(&mut self, handle: i32, end: CallEnd, now: Clocks) -> Result<()> {
+        let Some(at) = self.calls.iter().position(|(_, known)| *known == handle) else {
+            let message = "a call of another supply was reported; report this";
+            return Err(Error::new(Code::Internal, message).into());
+        };
+        let (call, _) = self.calls.swap_remove(at);
+        self.supply.done(call, end, now);
+        Ok(())
+    }
+
+    pub(crate) fn next_notice(&mut self, now: Clocks) -> Option<Told> {
+        loop {
+            match self.supply.next_notice(now)? {
+                Notice::Abandon(call) => {
+                    if let Some((_, handle)) = self.calls.iter().find(|(of, _)| *of == call) {
+                        return Some(Told::Abandon(*handle));
+                    }
+                }
+                Notice::Wake(ticket) => {
+                    if let Ok(at) = self.line(ticket) {
+                        return Some(Told::Wake(self.lines[at].1));
+                    }
+                }
+                Notice::Log(level, line) => return Some(Told::Log(level, line)),
+                // It is freed instead.
+                Notice::Closed(_) => {}
+            }
+        }
+    }
+
+    /// The next call that only the host can carry out.
+    pub(crate) fn next_call(&mut self, now: Clocks) -> Option<HostCall> {
+        loop {
+            let (id, call) = self.supply.next_call(now)?;
+            match without_host(call, &self.marks) {
+                Ok(end) => self.supply.done(id, end, now),
+                Err(call) => return Some(HostCall::new(id, MachineCall::Supply(call), self.to.clone())),
+            }
+        }
+    }
+
+    pub(crate) fn next_time(&self) -> Option<Duration> {
+        self.supply.next_time()
+    }
+}
+
+/// Ids that are in memory although the buffer is empty, with those that the caller had. Errors: those of a caller that
+/// waits for nothing.
+fn at_once(
+    supply: &mut Supply,
+    tag: TagId,
+    count: usize,
+    had: Vec<Run>,
+    now: Clocks,
+) -> core::result::Result<Vec<Run>, Error> {
+    let wish = Wish { count, had, timeout: WITHOUT_END, blocks_at_most: Some(Duration::ZERO) };
+    let ticket = supply.wait(tag, wish, now);
+    match supply.collect(ticket) {
+        Collected::Ids(runs) => Ok(runs),
+        Collected::Failed { error, .. } if error.code() == Code::WouldBlock => {
+            let name = supply.tag_stats(tag).map(|stats| stats.tag).unwrap_or_default();
+            // Every fetch ends on the thread that calls.
+            Err(would_block(&name, true))
+        }
+        Collected::Failed { error, .. } => Err(error),
+        Collected::Waits | Collected::Range(_) => {
+            supply.cancel(ticket, now);
+            Err(closed())
+        }
+    }
+}
+
+/// At most `most` ids of the first run. All others are put back.
+fn first_of(supply: &mut Supply, tag: TagId, runs: Vec<Run>, most: usize, now: Clocks) -> Result<Run> {
+    let Some((first, others)) = runs.split_first() else { return Err(closed().into()) };
+    let run = Run { count: first.count.min(most), ..*first };
+    let behind = Run {
+        first: run.first.wrapping_add(run.stride.wrapping_mul(run.count as i64)),
+        count: first.count - run.count,
+        ..*first
+    };
+    let mut rest = Vec::from([behind]);
+    rest.extend_from_slice(others);
+    supply.put_back(tag, &rest, now);
+    Ok(run)
+}
