@@ -98,7 +98,8 @@ impl WorkerRun {
 
     /// The next call to carry out. Read the clocks directly before: they are the time before the call.
     pub fn next_call(&mut self, clocks: Clocks) -> Option<(CallId, Lane, RunCall)> {
-        self.changed = Aside(false);
+        // What is due is done by the look for a call.
+        (self.changed, self.due) = (Aside(false), Aside(None));
         let call = self.at(clocks, RunOrder::next_call);
         self.changed.0 |= call.is_some();
         call
@@ -151,12 +152,13 @@ impl WorkerRun {
 
     /// Does something at this moment, then goes on as far as no call is needed.
     fn at<R>(&mut self, clocks: Clocks, action: impl FnOnce(&mut RunOrder, &mut Moment<'_>) -> R) -> R {
+        let was_due = self.due.0.is_some_and(|due| clocks.boot >= due);
         let mut notices = take(&mut self.notices.0);
         let mut m = Moment::new(&self.settings, &self.place.0, &mut notices, clocks);
         let result = action(&mut self.order, &mut m);
         let Settled { due, changed } = self.order.settle(&mut m);
         (self.due, self.now, self.notices) = (Aside(due), Aside(clocks.boot), Aside(notices));
-        self.changed.0 |= changed;
+        self.changed.0 |= changed || was_due;
         result
     }
 }

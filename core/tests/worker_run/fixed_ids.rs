@@ -43,3 +43,19 @@ fn a_look_at_other_names_that_hangs_delays_nothing() {
     host.done(id, call.end(vec!["payments".into()]));
     assert!(host.log.iter().any(|(_, text)| text.contains("\"payments\"")), "{:?}", host.log);
 }
+
+#[test]
+fn a_call_that_became_ready_while_notices_were_pulled_is_pulled_at_once() {
+    let mut host = Host::new(settings(SEVEN));
+    host.disk.host_locks.insert(7);
+    host.want(OPEN);
+    let (id, call) = host.drive_to("LockHost");
+    let RunCall::LockHost(call) = call else { panic!("{call:?}") };
+    host.done(id, call.held());
+    assert!(host.pull().is_none() && host.sleeps(), "it waits before it tries again");
+    host.pass(3);
+    host.notices();
+    assert!(!host.sleeps());
+    host.drive_to("LockHost");
+    assert!(host.pull().is_none() && host.sleeps());
+}
