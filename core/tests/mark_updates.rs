@@ -171,6 +171,33 @@ fn of_ids_in_no_order_the_process_remembers_more() {
 }
 
 #[test]
+fn steps_that_a_store_undid_begin_again() {
+    let mut file = MarkFile::new();
+    file.segments(accept(0, 1, 101)).unwrap();
+    let mut again = |mut update: MarkUpdate, before: &dyn Fn(&mut MarkFile)| {
+        let mut undone = file.clone();
+        while undone.step(&mut update) {}
+        before(&mut file);
+        update.begin_again();
+        while file.step(&mut update) {}
+        update.end().into_segments()
+    };
+    assert_eq!(again(accept(101, 101, 201), &|_| ()).unwrap().0, [segment(101, 201)]);
+    // Another process came in between.
+    let other = |file: &mut MarkFile| drop(file.segments(accept(201, 201, 301)).unwrap());
+    assert_eq!(again(accept(201, 201, 301), &other).unwrap_err().code(), Code::SegmentRegressed);
+    // What this process remembers was no step.
+    let mut memory = MemoryMark::new(IdOrder::Sparse);
+    let mut recalled = || {
+        let mut update = accept_of(IdOrder::Sparse, 0, &[segment(401, 402)]);
+        update.recall(&mut memory);
+        update
+    };
+    recalled();
+    assert_eq!(again(recalled(), &|_| ()).unwrap_err().code(), Code::SegmentRegressed);
+}
+
+#[test]
 fn of_a_store_that_is_cleared_the_process_remembers_what_was_stored() {
     let mut file = MarkFile::new();
     let mut memory = MemoryMark::new(IdOrder::Ascending);

@@ -14,7 +14,6 @@ const LONGEST_MS = 2 ** 31 - 1
 const SLICE_MS = 100
 
 export class Driver {
-  #name
   #machine
   #now
   #host
@@ -28,13 +27,11 @@ export class Driver {
   #isOver = false
 
   /**
-   * `name` is `run` or `supply`, `machine` its handle, `host` that of host_calls.js. `on` has `wake(number)`,
-   * `closed(error)`, `idle()` and `awaited()`: whether somebody waits, for whom the process is kept alive. `now` reads the
-   * clocks that the exports take, the boot time last.
+   * `machine` is its handle, `host` that of host_calls.js. `on` has `wake(number)`, `closed(error)`, `idle()` and
+   * `awaited()`: whether somebody waits, for whom the process is kept alive. `now` reads both clocks, the boot time last.
    */
-  constructor(name, machine, host, on, now = clocks) {
+  constructor(machine, host, on, now = clocks) {
     this.#now = now
-    this.#name = name
     this.#machine = machine
     this.#host = host
     this.#on = on
@@ -42,7 +39,7 @@ export class Driver {
 
   /** Calls an export of the machine at the time of now. */
   at(name, ...values) {
-    return wasm().call(`${this.#name}_${name}`, this.#machine, ...values, ...this.#now())
+    return wasm().call(name, this.#machine, ...values, ...this.#now())
   }
 
   get isIdle() {
@@ -96,7 +93,7 @@ export class Driver {
   #pull() {
     for (;;) {
       const now = this.#now()
-      const call = this.#isOver ? 0 : wasm().call(`${this.#name}_next_call`, this.#machine, ...now)
+      const call = this.#isOver ? 0 : wasm().call('next_call', this.#machine, ...now)
       if (call === 0) return now
       this.#begin(call)
     }
@@ -116,7 +113,7 @@ export class Driver {
     const { kind, going } = carryOut(call, this.#host)
     if (!going) return this.#done(call, kind)
     this.#underWay++
-    if (kind === PEER_TIMES || kind === CLAIM) this.at('needs_loop', call)
+    if (kind === PEER_TIMES || kind === CLAIM) this.at('run_needs_loop', call)
     going.then(() => {
       this.#underWay--
       this.#done(call, kind)
@@ -135,7 +132,7 @@ export class Driver {
 
   #tell(now, isForProcess = false) {
     const module = wasm()
-    const next = () => (this.#isOver ? 0 : module.call(`${this.#name}_next_notice`, this.#machine, ...now))
+    const next = () => (this.#isOver ? 0 : module.call('next_notice', this.#machine, ...now))
     for (let notice; (notice = next()) !== 0; ) {
       const number = module.number()
       if (notice === ABANDON) this.#host.stops?.get(number)?.abort()
@@ -149,7 +146,7 @@ export class Driver {
   /** How long until there is more to do, milliseconds; null if nothing comes by time. */
   #due() {
     if (this.#isOver) return null
-    const at = wasm().maybe(`${this.#name}_next_time`, this.#machine)
+    const at = wasm().maybe('next_time', this.#machine)
     return at === null ? null : Math.min(Math.max(Math.ceil(at - this.#now().at(-1)), 1), LONGEST_MS)
   }
 

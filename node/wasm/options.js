@@ -44,7 +44,7 @@ export function layoutOf(value, name = 'layout') {
   return module.call('layout_new', epochMs, tickMs, timestampBits, workerBits, sequenceBits, order)
 }
 
-/** The fields of a layout, as `decode` takes them, and its text. */
+/** The fields of a layout, or of that of options, as `decode` takes them, and its text. */
 export function resolved(layout) {
   const module = wasm()
   module.call('layout_fields', layout)

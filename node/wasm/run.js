@@ -48,7 +48,7 @@ export class Run {
     const { run, store, source, peerTimes } = settings
     this.settings = settings
     this.#host = { store, users: usersOf(source, peerTimes), lock: null, thrown: null }
-    this.#driver = new Driver('run', run, this.#host, {
+    this.#driver = new Driver(run, this.#host, {
       wake: () => this.#wake(),
       closed: error => this.#ended(error),
       idle: () => this.#tidy(),
@@ -100,11 +100,11 @@ export class Run {
   }
 
   #openNow() {
-    const ticket = this.#driver.at('want', OPEN, false, false, longestMs())
+    const ticket = this.#driver.at('run_want', OPEN, false, false, longestMs())
     let answer = 0
-    this.#driver.block(() => (answer = this.#driver.at('answer', ticket)) === 0)
+    this.#driver.block(() => (answer = this.#driver.at('run_answer', ticket)) === 0)
     if (answer === 0) {
-      this.#driver.at('give_up', ticket)
+      this.#driver.at('run_give_up', ticket)
       throw fault('would_block', 'this needs the event loop; await it')
     }
     this.#see()
@@ -137,7 +137,7 @@ export class Run {
 
   async #open() {
     try {
-      const answering = this.#answer(this.#driver.at('want', OPEN, true, false, undefined))
+      const answering = this.#answer(this.#driver.at('run_want', OPEN, true, false, undefined))
       this.#driver.drive()
       const answer = await answering
       this.#see()
@@ -171,7 +171,7 @@ export class Run {
   #wake() {
     this.#waits = this.#waits.filter(({ ticket, resolve, reject }) => {
       try {
-        const answer = this.#driver.at('answer', ticket)
+        const answer = this.#driver.at('run_answer', ticket)
         if (answer === 0) return true
         resolve(answer)
       } catch (error) {
@@ -226,9 +226,9 @@ export class Run {
     const { wait, over } = this.#use(false, longestMs())
     try {
       for (;;) {
-        const id = this.#driver.at('wait_next', wait)
-        if (id >= 0n) return id
-        spin(id)
+        const found = this.#driver.at('run_wait', wait, 1)
+        if (found > 0) return wasm().ids(1)[0]
+        spin(found)
       }
     } finally {
       over()
@@ -246,7 +246,7 @@ export class Run {
       while (done < view.length) {
         const most = Math.min(view.length - done, MOST_RESERVED)
         const count = waits
-          ? this.#driver.at('wait_reserve', waits.wait, most)
+          ? this.#driver.at('run_wait', waits.wait, most)
           : module.exports.snowflake_reserve(this.flake, nowMs(), most)
         if (count > 0) {
           view.set(module.ids(count), done)
@@ -268,7 +268,7 @@ export class Run {
     const { wait, over } = this.#use(true)
     try {
       for (;;) {
-        const found = this.#driver.at('wait_ready', wait)
+        const found = this.#driver.at('run_wait', wait, 0)
         if (found === 0) return
         const number = wasm().number()
         // Never inside of a call.
@@ -283,7 +283,7 @@ export class Run {
   }
 
   stats() {
-    this.#driver.at('stats')
+    this.#driver.at('run_stats')
     const module = wasm()
     const [reservedUntilMs, leadMs, leaseUntilMs, ids, claims, renewals, renewalFailures] = module.numbers(7)
     const lastError = module.text() || null
@@ -301,7 +301,7 @@ export class Run {
     if (this.closing || this.#isClosed) return
     // Before the end, which may call user code: an opening there waits for it.
     this.closing = new Promise(done => (this.#onClosed = done))
-    this.#driver.at('want', CLOSE, isEnding, true, undefined)
+    this.#driver.at('run_want', CLOSE, isEnding, true, undefined)
     this.flake = 0
     this.#driver.drive()
   }
@@ -337,7 +337,7 @@ const longestMs = () => (platform().waits ? MAX_WAIT_MS : 0)
 
 /** Waits for the clock, as a call of the module said. */
 function spin(returned) {
-  if (Number(returned) !== UNTIL) return
+  if (returned !== UNTIL) return
   const left = wasm().number() - filteredMs()
   const target = nowMs() + left
   for (let readings = 0; nowMs() < target; readings++) {

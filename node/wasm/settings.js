@@ -92,9 +92,7 @@ export function settingsOf(given) {
   const settings = { options, run: 0, name, source: null, peerTimes, storage, stateDir }
   Object.assign(settings, { isRange: isRange === 1, persist: persist === 1, lazy: lazy === 1 })
   try {
-    const layout = module.call('options_layout', options)
-    const { fields, text, expiresAtMs } = resolved(layout)
-    module.free(layout)
+    const { fields, text, expiresAtMs } = resolved(options)
     Object.assign(settings, { layoutFields: fields, layoutText: text, expiresAtMs })
     settings.leases = source >= LEASES
     if (source === CALLBACK || source === LEASES) settings.source = worker

@@ -31,7 +31,7 @@ export class Supply {
       awaited: () => false,
     }
     // Only durations are measured, and a clock that counts suspended time costs more.
-    this.#driver = new Driver('supply', handle, host, on, () => [elapsed()])
+    this.#driver = new Driver(handle, host, on, () => [0, elapsed()])
     this.soon()
   }
 

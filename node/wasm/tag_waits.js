@@ -86,7 +86,7 @@ export class TagWaits {
   }
 
   poll() {
-    const mayHave = this.#call('supply_wait')
+    const mayHave = this.#call('supply_wait', true)
     this.#supply.soon()
     return mayHave === 1
   }
@@ -97,7 +97,7 @@ export class TagWaits {
 
   rests() {
     if (!this.#supply.rests(this.#number)) return
-    this.#call('supply_rest')
+    this.#call('supply_wait', false)
     this.#supply.soon()
   }
 

@@ -5,29 +5,30 @@ import { wasm } from './module.js'
 
 const bytesOf = numbers => new Uint8Array(BigInt64Array.from(numbers, BigInt).buffer)
 
+function answered(call, { workerId, fromMs, untilMs, leaseMs, token = null, peerTimesMs = [] }) {
+  return wasm().call('call_answered', call, workerId, fromMs, untilMs, leaseMs, token, bytesOf(peerTimesMs))
+}
+
 /** Reads the answers: types are checked here, values by the module. */
 const take = {
-  times: (call, value) => wasm().call('call_times', call, bytesOf(times(value))),
+  times: (call, value) => answered(call, { peerTimesMs: times(value) }),
   renew(call, value) {
     const answer = renewal(value)
     if (answer === null) return wasm().call('call_end', call, 1, 0, '')
-    const { workerId, untilMs, leaseMs, token } = answer
-    return wasm().call('call_renewed', call, workerId, untilMs, leaseMs, token ?? null)
+    return answered(call, answer)
   },
 }
 
 function leased(call, value) {
   const found = lease(value)
   if (found === null) return wasm().call('call_end', call, 1, 0, '')
-  const { fromMs, untilMs, leaseMs, token, peerTimesMs = [] } = found
-  const given = [found.workerId, fromMs, untilMs, leaseMs, token ?? null, bytesOf(peerTimesMs)]
-  return wasm().call('call_claimed', call, ...given)
+  return answered(call, found)
 }
 
 function alone(call, value) {
   const id = workerId(value)
   if (id === null) return wasm().call('call_end', call, 1, 0, '')
-  return wasm().call('call_claimed', call, id, undefined, undefined, undefined, null, bytesOf([]))
+  return answered(call, { workerId: id })
 }
 
 /** What the calls of a run ask of the user. `source` gives worker ids: a function, an object that leases, or null. */

@@ -1,18 +1,20 @@
 //! A call that a machine asks its host to carry out: what to do, the steps of a file, and how it ended.
 //!
-//! `run_next_call` and `supply_next_call` return its handle, and `run_done` and `supply_done` free it. In between it needs
-//! no machine. docs/WASM-ABI.md, "Calls of the machines", has the kinds, with their numbers and texts.
+//! `next_call` returns its handle, and `done` frees it. In between it needs no machine. docs/WASM-ABI.md, "Calls of the
+//! machines", has the kinds, with their numbers and texts.
 
 use crate::argument::{optional, whole};
-use crate::call_terms::{Answers, FileSeen, HostEnd, HostKind};
-use crate::module::{CallFailed, Kind, Module, Result, call, given_error, utf8, write_bytes, write_list};
+use crate::call_terms::{Answers, FileSeen, Found, HostEnd, HostKind};
+use crate::module::{Kind, Module, Result, call, given_error, utf8, write_bytes, write_list};
 use crate::run_call;
 use crate::supply_call::SupplyCall;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::take;
-use leafid_core::call::{CallId, Clocks, FileAction, IoFailure, IoKind};
+use core::time::Duration;
+use leafid_core::call::{Clocks, FileAction, IoFailure, IoKind};
 use leafid_core::format::file_steps::FileStep;
 use leafid_core::http::{BodyEnd, Frame, HttpCall, HttpEnd, HttpServers, NoResponse, ResponseHead};
 use leafid_core::options::ServerOptions;
@@ -29,22 +31,21 @@ pub(crate) struct HttpTo {
 
 /// A call that the host carries out.
 pub(crate) struct HostCall {
-    pub(crate) id: CallId,
     /// Of a machine with servers.
     to: Option<Arc<HttpTo>>,
-    asked: MachineCall,
-    /// The names that a listing found so far.
-    names: Vec<String>,
-    /// A file's steps so far, and the end of the call if that is known by them. A store may begin them again.
-    steps: Option<(MachineCall, Option<MachineEnd>)>,
+    /// Until it has ended.
+    asked: Option<MachineCall>,
+    /// What the host found for it so far.
+    found: Found,
     end: Option<MachineEnd>,
 }
 
 /// As a machine asks for it.
-#[derive(Clone)]
 pub(crate) enum MachineCall {
     Run(RunCall),
     Supply(SupplyCall),
+    /// With what makes an end of its machine.
+    Http(Box<HttpCall>, fn(HttpEnd) -> MachineEnd),
 }
 
 /// As a machine takes it.
@@ -79,96 +80,83 @@ impl HttpTo {
 }
 
 impl HostCall {
-    pub(crate) fn new(id: CallId, asked: MachineCall, to: Option<Arc<HttpTo>>) -> HostCall {
-        HostCall { id, to, asked, names: Vec::new(), steps: None, end: None }
+    pub(crate) fn new(asked: MachineCall, to: Option<Arc<HttpTo>>) -> HostCall {
+        HostCall { to, asked: Some(asked), found: Found::default(), end: None }
     }
 
     /// The end of a call that the host has ended.
-    pub(crate) fn into_end(self) -> Result<(CallId, MachineEnd)> {
+    pub(crate) fn into_end(self) -> Result<MachineEnd> {
         let not_ended = || Error::new(Code::Internal, "a call was reported that has not ended; report this");
-        Ok((self.id, self.end.ok_or_else(not_ended)?))
-    }
-
-    fn http(&mut self) -> Option<&mut HttpCall> {
-        match &mut self.asked {
-            MachineCall::Run(RunCall::Http(http)) => Some(http),
-            MachineCall::Run(_) => None,
-            MachineCall::Supply(call) => call.http(),
-        }
-    }
-
-    fn http_ended(&mut self, end: HttpEnd) {
-        self.end = Some(match &self.asked {
-            MachineCall::Run(_) => MachineEnd::Run(end.into()),
-            MachineCall::Supply(_) => MachineEnd::Supply(end.into()),
-        });
+        Ok(self.end.ok_or_else(not_ended)?)
     }
 
     /// What it asks for. Numbers and texts are the answer.
     fn request(&mut self, random: u128, answers: &mut Answers) -> HostKind {
-        let to = self.to.clone();
-        if let (Some(http), Some(to)) = (self.http(), to) {
-            let request = http.request(random);
-            answers.numbers.extend([
-                u8::from(request.method == Method::Post).into(),
-                http.within.as_millis() as f64,
-                http.connect_within.as_millis() as f64,
-                u8::from(http.reconnect).into(),
-            ]);
-            let url = to.servers.servers.get(http.server).map_or("", |server| &server.url);
-            let url = String::from(url) + &request.path;
-            let (kind, body) = request.body.map(|body| (body.content_type.into(), body.text)).unzip();
-            answers.texts.extend([Some(url), kind, body]);
-            for (name, value) in &to.headers {
-                answers.texts.extend([Some(name.clone()), Some(value.clone())]);
+        match &mut self.asked {
+            Some(MachineCall::Run(call)) => run_call::request(call, random, answers),
+            Some(MachineCall::Supply(call)) => call.request(answers),
+            Some(MachineCall::Http(http, _)) => {
+                let request = http.request(random);
+                answers.numbers.extend([
+                    u8::from(request.method == Method::Post).into(),
+                    http.within.as_millis() as f64,
+                    http.connect_within.as_millis() as f64,
+                    u8::from(http.reconnect).into(),
+                ]);
+                let (servers, headers) =
+                    self.to.as_ref().map_or((&[][..], &[][..]), |to| (&to.servers.servers, &to.headers));
+                let url =
+                    String::from(servers.get(http.server).map_or("", |server| &server.url)) + &request.path;
+                let (kind, body) = request.body.map(|body| (body.content_type.into(), body.text)).unzip();
+                answers.texts.extend([Some(url), kind, body]);
+                for (name, value) in headers {
+                    answers.texts.extend([Some(name.clone()), Some(value.clone())]);
+                }
+                HostKind::Http
             }
-            return HostKind::Http;
-        }
-        match &self.asked {
-            MachineCall::Run(call) => run_call::request(call, random, answers),
-            MachineCall::Supply(call) => call.request(answers),
+            None => HostKind::Close,
         }
     }
 
     /// The content of a new file; nothing if none is to be made.
     fn initial(&self) -> Result<Vec<u8>> {
         match &self.asked {
-            MachineCall::Run(call) => run_call::initial(call),
-            MachineCall::Supply(call) => call.initial(),
+            Some(MachineCall::Run(call)) => run_call::initial(call),
+            Some(MachineCall::Supply(call)) => call.initial(),
+            _ => Ok(Vec::new()),
         }
     }
 
-    fn step(&mut self, seen: &FileSeen<'_>, is_first: bool) -> FileStep {
-        if is_first {
-            self.steps = None;
-        }
-        let (call, end) = self.steps.get_or_insert_with(|| (self.asked.clone(), None));
-        if end.is_some() {
-            return FileStep::Done;
-        }
-        match call {
-            MachineCall::Run(call) => {
-                let (step, known) = run_call::step(call, seen);
-                *end = known.map(MachineEnd::Run);
-                step
-            }
-            MachineCall::Supply(call) => {
-                let (step, known) = call.step(seen);
-                *end = known.map(MachineEnd::Supply);
-                step
-            }
+    fn step(&mut self, seen: FileSeen, is_first: bool) -> FileStep {
+        match &mut self.asked {
+            Some(MachineCall::Run(call)) => run_call::step(call, seen, is_first, &mut self.found),
+            Some(MachineCall::Supply(call)) => call.step(seen, is_first, &mut self.found),
+            _ => FileStep::Done,
         }
     }
 
-    fn ended(&mut self, how: HostEnd) {
-        let names = take(&mut self.names);
-        let (call, known) = self.steps.take().unwrap_or_else(|| (self.asked.clone(), None));
-        self.end = Some(match (call, known, how) {
-            (_, Some(known), HostEnd::Done) => known,
-            (MachineCall::Run(call), _, how) => MachineEnd::Run(run_call::end(call, how, names)),
-            (MachineCall::Supply(call), _, how) => MachineEnd::Supply(call.end(how)),
+    fn ended(&mut self, how: HostEnd) -> Result<()> {
+        let found = take(&mut self.found);
+        self.end = Some(match self.asked.take().ok_or_else(ended_before)? {
+            MachineCall::Run(call) => MachineEnd::Run(run_call::end(call, how, found)),
+            MachineCall::Supply(call) => MachineEnd::Supply(call.end(how, found)),
+            MachineCall::Http(http, end) => end(http.failed(
+                match &how {
+                    HostEnd::TimedOut => NoResponse::TimedOut,
+                    HostEnd::ConnectTimedOut => NoResponse::ConnectTimedOut,
+                    HostEnd::Text(text) => NoResponse::Fetch(text),
+                    HostEnd::Error(error) => NoResponse::Other(error.message()),
+                    _ => NoResponse::Other("the request ended as a call of another kind"),
+                },
+                false,
+            )),
         });
+        Ok(())
     }
+}
+
+fn ended_before() -> Error {
+    Error::new(Code::Internal, "a call ended a second time, or as one of another kind; report this")
 }
 
 /// What to carry out: its kind, and with it numbers and texts. The random bits are drawn for this request alone.
@@ -207,10 +195,9 @@ extern "C" fn call_step(
 ) -> i32 {
     call(|module| {
         let [path, bytes] = module.input([path_length, bytes_length.max(0)])?;
-        let (path, bytes) = (String::from(utf8(path)?), Vec::from(bytes));
-        let bytes = Some(&bytes[..]).filter(|_| bytes_length >= 0);
-        let seen = FileSeen { bytes, path: &path, now_ms: now_ms as i64, random: random(high, low) };
-        match module.get_mut::<HostCall>(handle)?.step(&seen, is_first != 0) {
+        let (path, bytes) = (utf8(path)?.into(), (bytes_length >= 0).then(|| bytes.into()));
+        let seen = FileSeen { bytes, path, now_ms: now_ms as i64, random: random(high, low) };
+        match module.get_mut::<HostCall>(handle)?.step(seen, is_first != 0) {
             FileStep::Done => Ok(0),
             FileStep::Write { offset, bytes, .. } => {
                 module.answer(&[offset as f64]);
@@ -229,15 +216,15 @@ extern "C" fn call_found(handle: i32, now_ms: f64, name_length: i32, bytes_lengt
         let (name, bytes) = (String::from(utf8(name)?), Vec::from(bytes));
         let found = module.get_mut::<HostCall>(handle)?;
         match &mut found.asked {
-            MachineCall::Run(_) => found.names.push(name),
-            MachineCall::Supply(call) => call.found(&name, &bytes, now_ms as i64),
+            Some(MachineCall::Supply(call)) => call.found(&name, &bytes, now_ms as i64),
+            _ => found.found.names.push(name),
         }
         Ok(0)
     })
 }
 
 fn end(module: &mut Module, handle: i32, how: HostEnd) -> Result<i32> {
-    module.get_mut::<HostCall>(handle)?.ended(how);
+    module.get_mut::<HostCall>(handle)?.ended(how)?;
     Ok(0)
 }
 
@@ -248,26 +235,17 @@ fn end(module: &mut Module, handle: i32, how: HostEnd) -> Result<i32> {
 extern "C" fn call_end(handle: i32, how: i32, number: i32, length: i32) -> i32 {
     call(|module| {
         let [text] = module.texts([length])?;
-        let text = String::from(text);
-        let why = match how {
-            0 => return end(module, handle, HostEnd::Done),
-            1 => return end(module, handle, HostEnd::No),
-            2 if number == 0 => return end(module, handle, HostEnd::Text(text)),
-            2 => {
-                let error = given_error(module, number, length)?;
-                return end(module, handle, HostEnd::Error(error));
-            }
-            3 => NoResponse::Fetch(&text),
-            4 => NoResponse::TimedOut,
-            5 => NoResponse::ConnectTimedOut,
+        let text = text.into();
+        let how = match how {
+            0 => HostEnd::Done,
+            1 => HostEnd::No,
+            2 if number != 0 => HostEnd::Error(given_error(module, number, length)?),
+            2 | 3 => HostEnd::Text(text),
+            4 => HostEnd::TimedOut,
+            5 => HostEnd::ConnectTimedOut,
             _ => return Err(Error::invalid("how", how, "0 to 5").into()),
         };
-        let found = module.get_mut::<HostCall>(handle)?;
-        if let Some(http) = found.http() {
-            let ended = http.clone().failed(why, false);
-            found.http_ended(ended);
-        }
-        Ok(0)
+        end(module, handle, how)
     })
 }
 
@@ -304,10 +282,10 @@ extern "C" fn call_failed(
     })
 }
 
-/// The answer of the user's `claim`: a lease, or with NaN as `from_ms` a worker id alone. NaN and -1: not given.
-/// `asked_ago_ms`: how long before the call its result was asked for. The times of peers are an i64 each.
+/// What the user's `claim`, `renew` or `peer_times` answered. NaN and -1: not given; with NaN as `from_ms` a claim has a
+/// worker id alone. The times of peers are an i64 each.
 #[unsafe(no_mangle)]
-extern "C" fn call_claimed(
+extern "C" fn call_answered(
     handle: i32,
     worker_id: f64,
     from_ms: f64,
@@ -318,43 +296,30 @@ extern "C" fn call_claimed(
 ) -> i32 {
     call(|module| {
         let [token, times] = module.input([token_length.max(0), times_length])?;
-        let worker_id = whole("worker_id", worker_id)?;
-        let claimed = match optional("from_ms", from_ms)? {
-            None => Claimed::Id(worker_id),
-            Some(from_ms) => {
-                let lease = Lease {
-                    worker_id,
-                    from_ms,
-                    until_ms: whole("until_ms", until_ms)?,
-                    lease_ms: optional("lease_ms", lease_ms)?,
-                    token: if token_length < 0 { None } else { Some(utf8(token)?.into()) },
-                    peer_times_ms: read_times(times),
-                };
-                Claimed::Lease(lease, core::time::Duration::ZERO)
+        let token = if token_length < 0 { None } else { Some(utf8(token)?.into()) };
+        let peer_times_ms = times.as_chunks().0.iter().map(|&time| i64::from_le_bytes(time)).collect();
+        let how = match &module.get::<HostCall>(handle)?.asked {
+            Some(MachineCall::Run(RunCall::PeerTimes(_))) => HostEnd::Times(peer_times_ms),
+            Some(MachineCall::Run(RunCall::Renew(_))) => HostEnd::Renewed(Renewal {
+                worker_id: optional("worker_id", worker_id)?,
+                until_ms: whole("until_ms", until_ms)?,
+                lease_ms: optional("lease_ms", lease_ms)?,
+                token,
+            }),
+            _ => {
+                let worker_id = whole("worker_id", worker_id)?;
+                HostEnd::Claimed(match optional("from_ms", from_ms)? {
+                    None => Claimed::Id(worker_id),
+                    Some(from_ms) => {
+                        let until_ms = whole("until_ms", until_ms)?;
+                        let lease_ms = optional("lease_ms", lease_ms)?;
+                        let lease = Lease { worker_id, from_ms, until_ms, lease_ms, token, peer_times_ms };
+                        Claimed::Lease(lease, Duration::ZERO)
+                    }
+                })
             }
         };
-        end(module, handle, HostEnd::Claimed(claimed))
-    })
-}
-
-/// The answer of the user's `renew`. NaN and -1: not given.
-#[unsafe(no_mangle)]
-extern "C" fn call_renewed(
-    handle: i32,
-    worker_id: f64,
-    until_ms: f64,
-    lease_ms: f64,
-    token_length: i32,
-) -> i32 {
-    call(|module| {
-        let [token] = module.texts([token_length.max(0)])?;
-        let renewal = Renewal {
-            worker_id: optional("worker_id", worker_id)?,
-            until_ms: whole("until_ms", until_ms)?,
-            lease_ms: optional("lease_ms", lease_ms)?,
-            token: (token_length >= 0).then(|| token.into()),
-        };
-        end(module, handle, HostEnd::Renewed(renewal))
+        end(module, handle, how)
     })
 }
 
@@ -362,20 +327,6 @@ extern "C" fn call_renewed(
 #[unsafe(no_mangle)]
 extern "C" fn call_fetched(handle: i32, start: i64, end: i64, stride: i64) -> i32 {
     call(|module| self::end(module, handle, HostEnd::Fetched(Segment::new(start, end, stride))))
-}
-
-/// The answer of the user's `peer_times`: an i64 each.
-#[unsafe(no_mangle)]
-extern "C" fn call_times(handle: i32, length: i32) -> i32 {
-    call(|module| {
-        let [times] = module.input([length])?;
-        let times = read_times(times);
-        end(module, handle, HostEnd::Times(times))
-    })
-}
-
-fn read_times(bytes: &[u8]) -> Vec<i64> {
-    bytes.as_chunks().0.iter().map(|&time| i64::from_le_bytes(time)).collect()
 }
 
 /// A response came. -1 as a length: there is no such header. `flags` 1: it is encoded; 2: its body is longer than it may
@@ -415,12 +366,18 @@ extern "C" fn call_response(
         };
         let body_end = if flags & 2 == 0 { BodyEnd::There } else { BodyEnd::Long };
         let found = module.get_mut::<HostCall>(handle)?;
-        let Some(http) = found.http() else {
-            return Err(CallFailed::from(Error::new(Code::Internal, "a response came to another call")));
+        let (http, end) = match found.asked.take() {
+            Some(MachineCall::Http(http, end)) => (http, end),
+            other => {
+                found.asked = other;
+                return Err(ended_before().into());
+            }
         };
-        let response = http.response(&head, body, body_end);
-        let (ended, keeps) = http.clone().end(&response);
-        found.http_ended(ended);
+        let (ended, keeps) = {
+            let response = http.response(&head, body, body_end);
+            http.end(&response)
+        };
+        found.end = Some(end(ended));
         Ok(keeps.into())
     })
 }

@@ -43,11 +43,18 @@ extern "C" fn layout_new(
     })
 }
 
-/// The fields of a layout; with the feature `messages` its text is the output, else that is empty.
+/// The fields of a layout, or of that of options; with the feature `messages` its text is the output, else that is empty.
 #[unsafe(no_mangle)]
 extern "C" fn layout_fields(layout: i32) -> i32 {
     call(|module| {
-        let layout = *module.get::<Layout>(layout)?;
+        #[cfg(feature = "wire")]
+        let of_options = module.find::<crate::run::Options>(layout).map(|options| options.0.layout);
+        #[cfg(not(feature = "wire"))]
+        let of_options = None;
+        let layout = match of_options {
+            Some(layout) => layout,
+            None => *module.get::<Layout>(layout)?,
+        };
         let fields = layout.fields();
         module.answer(&[
             fields.epoch_ms as f64,

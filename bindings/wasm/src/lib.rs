@@ -12,6 +12,8 @@ compile_error!("a module has snowflakes or public ids: bindings/wasm/wasm.mk lis
 mod argument;
 #[cfg(feature = "wire")]
 mod call_terms;
+#[cfg(feature = "wire")]
+mod drive;
 #[cfg(all(feature = "snowflake", not(feature = "wire")))]
 mod granted;
 #[cfg(feature = "wire")]

@@ -359,14 +359,6 @@ impl Module {
     pub(crate) fn forget_input(&mut self) {
         zeroize::Zeroize::zeroize(&mut self.input);
     }
-
-    /// An error that is a part of an answer: its number, and the message as output.
-    #[cfg(feature = "wire")]
-    #[inline(never)]
-    pub(crate) fn answer_error(&mut self, error: &Error) {
-        self.answer(&[error.code().number().into()]);
-        write(&[error.message()]);
-    }
 }
 
 #[cold]

@@ -1,6 +1,7 @@
 //! The user of a worker id: the core's machine, for a host that carries out its calls.
 
 use crate::argument::{duration, ms};
+use crate::call_terms::{CallsUnderWay, Told};
 use crate::host_call::{HostCall, HttpTo, MachineCall, MachineEnd, clocks};
 use crate::module::{Kind, Module, Result, call, write, write_list};
 use crate::run_call::without_host;
@@ -8,14 +9,15 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
-use leafid_core::call::{CallId, Clocks, Level};
+use leafid_core::call::{CallId, Clocks};
 use leafid_core::options::deployment::{FileSystem, FilesystemKind, Scope};
 use leafid_core::options::{
     Environment, OPTIONS, OptionOf, RunOptions, WorkerFrom, built_ms, options_of_json,
 };
 use leafid_core::place::{FilesAt, Place, PlaceFacts, PlaceSettings};
 use leafid_core::run::{
-    Answer, Need, RunCallEnd, RunNotice, RunSettings, RunState, RunTicket, Waiting, WorkerRun, Workers,
+    Answer, Need, RunCall, RunCallEnd, RunNotice, RunSettings, RunState, RunTicket, Waiting, WorkerRun,
+    Workers,
 };
 use leafid_core::{Code, Error, Snowflake};
 
@@ -31,8 +33,7 @@ pub(crate) struct Run {
     others: String,
     to: Option<Arc<HttpTo>>,
     tickets: Vec<RunTicket>,
-    /// The calls under way, and their handles.
-    calls: Vec<(CallId, i32)>,
+    pub(crate) calls: CallsUnderWay,
     /// The generator that the host was told of, and its handle.
     told: Option<(Arc<Snowflake>, i32)>,
     pub(crate) waits: Vec<(i32, Waiting, Option<RunTicket>)>,
@@ -41,7 +42,7 @@ pub(crate) struct Run {
 }
 
 /// The checked options of a snowflake.
-struct Options(RunOptions);
+pub(crate) struct Options(pub(crate) RunOptions);
 
 impl Kind for Run {
     const NAME: &'static str = "a run";
@@ -94,15 +95,6 @@ extern "C" fn options_of_run(json_length: i32, variables_length: i32, host_lengt
         ]);
         write(&[&options.name]);
         Ok(module.add(Options(options)))
-    })
-}
-
-/// The layout of options, a new handle.
-#[unsafe(no_mangle)]
-extern "C" fn options_layout(options: i32) -> i32 {
-    call(|module| {
-        let layout = module.get::<Options>(options)?.0.layout;
-        Ok(module.add(layout))
     })
 }
 
@@ -207,7 +199,7 @@ extern "C" fn run_new(
             others,
             to,
             tickets: Vec::new(),
-            calls: Vec::new(),
+            calls: CallsUnderWay::default(),
             told: None,
             waits: Vec::new(),
             left: None,
@@ -223,6 +215,20 @@ impl Run {
         let ticket = self.run.want(need, clocks);
         self.tickets.push(ticket);
         ticket
+    }
+
+    pub(crate) fn next_notice(&mut self, now: Clocks) -> Option<Told> {
+        loop {
+            return Some(match self.run.next_notice(now)? {
+                RunNotice::Abandon(id) => match self.calls.handle(id) {
+                    Some(handle) => Told::Abandon(handle),
+                    None => continue,
+                },
+                RunNotice::Wake => Told::Wake(0.0),
+                RunNotice::Log(level, line) => Told::Log(level, line),
+                RunNotice::Closed(result) => Told::Closed(result),
+            });
+        }
     }
 
     fn holds(&self, name: &str, id: u32) -> bool {
@@ -326,45 +332,28 @@ extern "C" fn run_answer(run: i32, ticket: f64, wall_ms: f64, boot_ms: f64) -> i
     })
 }
 
-/// The next call to carry out, a handle that `run_done` frees; 0: there is none.
-#[unsafe(no_mangle)]
-extern "C" fn run_next_call(run: i32, wall_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
-        let clocks = clocks(wall_ms, boot_ms);
-        while let Some((id, _, call)) = module.get_mut::<Run>(run)?.run.next_call(clocks) {
-            let found = module.get::<Run>(run)?;
-            let is_ours = |name: &str, id| module.all::<Run>().any(|run| run.holds(name, id));
-            match without_host(call, &found.others, is_ours) {
-                Ok(end) => module.get_mut::<Run>(run)?.run.done(id, end, clocks),
-                Err(call) => {
-                    let to = found.to.clone();
-                    let handle = module.add(HostCall::new(id, MachineCall::Run(call), to));
-                    module.get_mut::<Run>(run)?.calls.push((id, handle));
-                    return Ok(handle);
-                }
+/// The next call that only the host can carry out.
+pub(crate) fn next_call(module: &mut Module, run: i32, now: Clocks) -> Result<Option<(CallId, HostCall)>> {
+    while let Some((id, _, call)) = module.get_mut::<Run>(run)?.run.next_call(now) {
+        let found = module.get::<Run>(run)?;
+        let is_ours = |name: &str, id| module.all::<Run>().any(|run| run.holds(name, id));
+        let asked = match without_host(call, &found.others, is_ours) {
+            Ok(end) => {
+                module.get_mut::<Run>(run)?.run.done(id, end, now);
+                continue;
             }
-        }
-        Ok(0)
-    })
+            Err(RunCall::Http(http)) => MachineCall::Http(http, |end| MachineEnd::Run(end.into())),
+            Err(call) => MachineCall::Run(call),
+        };
+        return Ok(Some((id, HostCall::new(asked, found.to.clone()))));
+    }
+    Ok(None)
 }
 
 /// A call has ended.
-#[unsafe(no_mangle)]
-extern "C" fn run_done(run: i32, handle: i32, wall_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
-        let (_, end) = module.take::<HostCall>(handle)?.into_end()?;
-        let MachineEnd::Run(end) = end else {
-            return Err(Error::new(Code::Internal, "a call of a supply ended here; report this").into());
-        };
-        let found = module.get_mut::<Run>(run)?;
-        let at = found.calls.iter().position(|(_, known)| *known == handle);
-        let at =
-            at.ok_or_else(|| Error::new(Code::Internal, "a call of another run was reported; report this"))?;
-        let (id, _) = found.calls.swap_remove(at);
-        found.run.done(id, end, clocks(wall_ms, boot_ms));
-        keep_unanswered(module, run)?;
-        Ok(0)
-    })
+pub(crate) fn done(module: &mut Module, run: i32, id: CallId, end: RunCallEnd, now: Clocks) -> Result<()> {
+    module.get_mut::<Run>(run)?.run.done(id, end, now);
+    keep_unanswered(module, run)
 }
 
 /// User code returned a promise: the call goes on. Its end is reported too, when it comes.
@@ -372,57 +361,11 @@ extern "C" fn run_done(run: i32, handle: i32, wall_ms: f64, boot_ms: f64) -> i32
 extern "C" fn run_needs_loop(run: i32, handle: i32, wall_ms: f64, boot_ms: f64) -> i32 {
     call(|module| {
         let found = module.get_mut::<Run>(run)?;
-        if let Some((id, _)) = found.calls.iter().find(|(_, known)| *known == handle) {
-            found.run.done(*id, RunCallEnd::needs_loop(), clocks(wall_ms, boot_ms));
+        if let Some(id) = found.calls.call(handle) {
+            found.run.done(id, RunCallEnd::needs_loop(), clocks(wall_ms, boot_ms));
         }
         Ok(0)
     })
-}
-
-/// What to tell: 0 nothing; 1 nobody waits for the call any more whose handle is the number: stop it if that is possible;
-/// 2 answers came; 3 log the output, of a level that is the number, 0 info, 1 warn; 4 the run has ended, and the number
-/// is that of the error which is the output, or 0.
-#[unsafe(no_mangle)]
-extern "C" fn run_next_notice(run: i32, wall_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
-        if let Some(warning) = module.warnings.pop_front() {
-            module.answer(&[1.0]);
-            write(&[&warning]);
-            return Ok(3);
-        }
-        loop {
-            let found = module.get_mut::<Run>(run)?;
-            match found.run.next_notice(clocks(wall_ms, boot_ms)) {
-                None => return Ok(0),
-                Some(RunNotice::Abandon(id)) => {
-                    let handle =
-                        found.calls.iter().find(|(known, _)| *known == id).map(|(_, handle)| *handle);
-                    let Some(handle) = handle else { continue };
-                    module.answer(&[handle.into()]);
-                    return Ok(1);
-                }
-                Some(RunNotice::Wake) => return Ok(2),
-                Some(RunNotice::Log(level, text)) => {
-                    module.answer(&[u8::from(level == Level::Warn).into()]);
-                    write(&[&text]);
-                    return Ok(3);
-                }
-                Some(RunNotice::Closed(result)) => {
-                    match result {
-                        Ok(()) => module.answer(&[0.0]),
-                        Err(error) => module.answer_error(&error),
-                    }
-                    return Ok(4);
-                }
-            }
-        }
-    })
-}
-
-/// When to ask for calls and notices again if nothing happens before: the boot time; -1 for never.
-#[unsafe(no_mangle)]
-extern "C" fn run_next_time(run: i32) -> f64 {
-    call(|module| Ok(module.get::<Run>(run)?.run.next_time().map_or(-1.0, ms)))
 }
 
 /// The generator, for `snowflake_next` and `snowflake_reserve`; 0: there is none. After a lost lease it is another one,

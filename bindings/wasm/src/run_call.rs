@@ -1,12 +1,11 @@
 //! The calls of a run, as a host carries them out: [`HostCall`](crate::host_call::HostCall).
 
-use crate::call_terms::{Answers, FileSeen, HostEnd, HostKind};
+use crate::call_terms::{Answers, FileSeen, Found, HostEnd, HostKind};
 use crate::module::Result;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use leafid_core::call::FileAdvice;
 use leafid_core::format::file_steps::FileStep;
-use leafid_core::http::NoResponse;
 use leafid_core::run::record_open::record_file_name;
 use leafid_core::run::{Holder, RunCall, RunCallEnd, SourceFailure};
 use leafid_core::{Code, Error, Lease};
@@ -116,35 +115,31 @@ pub(crate) fn initial(call: &RunCall) -> Result<Vec<u8>> {
     }
 }
 
-/// The next step of a file, and the end of the call if that is known by it.
-pub(crate) fn step(call: &mut RunCall, seen: &FileSeen<'_>) -> (FileStep, Option<RunCallEnd>) {
-    let end = match call {
-        RunCall::PeekRecord(call) => match seen.bytes {
-            Some(bytes) => call.clone().read(bytes, seen.path).into(),
-            None => call.clone().missing().into(),
-        },
-        RunCall::OpenRecord(call) => call.clone().read(seen.bytes.unwrap_or_default(), seen.path).into(),
-        RunCall::WriteRecord(write) => {
-            match write.check(seen.bytes).and_then(|()| write.bytes(seen.random)) {
+/// The next step of a file. `is_first`: what was done before is undone.
+pub(crate) fn step(call: &mut RunCall, seen: FileSeen, is_first: bool, found: &mut Found) -> FileStep {
+    if is_first {
+        found.checked = None;
+    }
+    match call {
+        RunCall::WriteRecord(write) if found.checked.is_none() => {
+            let bytes = write.check(seen.bytes.as_deref()).and_then(|()| write.bytes(seen.random));
+            match bytes {
                 Ok(bytes) => {
-                    let end = write.clone().end(Ok(())).into();
-                    let step = FileStep::Write {
-                        offset: write.offset(),
-                        bytes: bytes.into(),
-                        syncs_name: write.syncs_name(),
-                    };
-                    return (step, Some(end));
+                    found.checked = Some(Ok(()));
+                    let (offset, syncs_name) = (write.offset(), write.syncs_name());
+                    return FileStep::Write { offset, bytes: bytes.into(), syncs_name };
                 }
-                Err(error) => write.clone().end(Err(error)).into(),
+                Err(error) => found.checked = Some(Err(error)),
             }
         }
-        _ => return (FileStep::Done, None),
-    };
-    (FileStep::Done, Some(end))
+        RunCall::WriteRecord(_) => {}
+        _ => found.file = Some(seen),
+    }
+    FileStep::Done
 }
 
-/// How a call ended, in the host's words. `names`: what a listing found.
-pub(crate) fn end(call: RunCall, how: HostEnd, names: Vec<String>) -> RunCallEnd {
+/// How a call ended, in the host's words.
+pub(crate) fn end(call: RunCall, how: HostEnd, found: Found) -> RunCallEnd {
     match (call, how) {
         (RunCall::PeerTimes(call), HostEnd::Times(times)) => call.end(Ok(times)),
         (RunCall::PeerTimes(call), how) => call.end(Err(failure(how))),
@@ -160,25 +155,27 @@ pub(crate) fn end(call: RunCall, how: HostEnd, names: Vec<String>) -> RunCallEnd
         (RunCall::LockHost(call), HostEnd::No) => call.held(),
         (RunCall::LockHost(call), how) => call.failed(error(how)),
         (RunCall::UnlockHost(call), _) => call.end(),
-        (RunCall::ListRecords(call), _) => call.end(names.iter().map(|name| &name[..])),
+        (RunCall::ListRecords(call), _) => call.end(found.names.iter().map(|name| &name[..])),
         (RunCall::PeekRecord(call), HostEnd::Io(_, path, failure)) => call.failed(path, &failure).into(),
-        (RunCall::PeekRecord(call), _) => call.missing().into(),
+        (RunCall::PeekRecord(call), _) => match found.file {
+            Some(FileSeen { bytes: Some(bytes), path, .. }) => call.read(&bytes, path).into(),
+            _ => call.missing().into(),
+        },
         (RunCall::OpenRecord(call), HostEnd::No) => call.held().into(),
         (RunCall::OpenRecord(call), HostEnd::Io(action, path, failure)) => {
             call.failed(action, path, &failure).into()
         }
-        (RunCall::OpenRecord(call), how) => call.refused(error(how)).into(),
+        (RunCall::OpenRecord(call), how) => match (how, found.file) {
+            (HostEnd::Done, Some(file)) => call.read(&file.bytes.unwrap_or_default(), file.path).into(),
+            (how, _) => call.refused(error(how)).into(),
+        },
         // Without its steps that is an error.
-        (RunCall::WriteRecord(call), HostEnd::Done) => call.end(Ok(())).into(),
+        (RunCall::WriteRecord(call), HostEnd::Done) => call.end(found.checked.unwrap_or(Ok(()))).into(),
         (RunCall::WriteRecord(call), HostEnd::Io(action, _, failure)) => call.failed(action, &failure).into(),
         (RunCall::WriteRecord(call), how) => call.end(Err(error(how))).into(),
         (RunCall::CloseRecord(call), _) => call.end(),
-        // Requests end by themselves.
-        (RunCall::Http(call), how) => call.failed(NoResponse::Other(error(how).message()), false).into(),
-        (call, _) => match without_host(call, "", |_, _| false) {
-            Ok(end) => end,
-            Err(_) => RunCallEnd::needs_loop(),
-        },
+        // `without_host` has ended the others.
+        _ => RunCallEnd::needs_loop(),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::argument::{duration, ms};
 use crate::host_call::clocks;
 use crate::ids::{MOST_IDS, with_ids, write_run};
-use crate::module::{Module, Result, Returned, call};
+use crate::module::{Module, Result, call};
 use crate::run::Run;
 use leafid_core::call::Clocks;
 use leafid_core::run::{Answer, Need, Pause, Waiting};
@@ -43,22 +43,15 @@ extern "C" fn run_wait_end(run: i32, wait: i32) -> i32 {
     })
 }
 
-/// What a wait asks the generator for.
-enum Asks {
-    One,
-    Most(usize),
-    /// Whether the next call finds an id.
-    Nothing,
-}
-
-/// Asks the generator, or for the answer to the wish for a span. `Ok` has what came; else the caller does this next.
+/// Asks the generator for at most `most` ids, with 0 whether there is one; or for the answer to the wish for a span.
+/// `Ok` has how many came; else the caller does this next.
 fn asked(
     module: &mut Module,
     run: i32,
     wait: i32,
-    asks: &Asks,
+    most: usize,
     at: Clocks,
-) -> Result<core::result::Result<i64, i32>> {
+) -> Result<core::result::Result<i32, i32>> {
     let now_ms = module.filtered_ms(at);
     let run = module.get_mut::<Run>(run)?;
     let closed = || Error::new(Code::Closed, "this wait is over");
@@ -69,22 +62,16 @@ fn asked(
     let mut pause = match ticket {
         Some(ticket) => waiting.answered(&flake, run.run.answer(ticket), now_ms, at.boot),
         None => {
-            let refused = match asks {
-                // Not `next`: with one caller alone it is inlined there, on the way of each id.
-                Asks::One => match flake.reserve(now_ms, 1) {
-                    Ok(ids) => return Ok(Ok(ids.first)),
-                    Err(action) => Some(action),
-                },
-                Asks::Most(most) => match flake.reserve(now_ms, *most) {
-                    Ok(ids) => {
-                        with_ids(|to| write_run(&ids, to));
-                        waiting.progressed();
-                        run.waits[place].1 = waiting;
-                        return Ok(Ok(ids.count as i64));
-                    }
-                    Err(action) => Some(action),
-                },
-                Asks::Nothing => None,
+            // Not `next`, even for one: with one caller alone it is inlined there, on the way of each id.
+            let refused = match (most > 0).then(|| flake.reserve(now_ms, most)) {
+                Some(Ok(ids)) => {
+                    with_ids(|to| write_run(&ids, to));
+                    waiting.progressed();
+                    run.waits[place].1 = waiting;
+                    return Ok(Ok(ids.count as i32));
+                }
+                Some(Err(action)) => Some(action),
+                None => None,
             };
             let step = |action: Action| Some(waiting.step(&flake, begins_ms, action, now_ms, at.boot));
             match refused.map_or_else(|| None, step) {
@@ -97,7 +84,7 @@ fn asked(
         }
     };
     if pause == Pause::Want {
-        let before = if matches!(asks, Asks::Nothing) { None } else { run.left.take() };
+        let before = if most == 0 { None } else { run.left.take() };
         let (wish, answer) = match before.map(|wish| (wish, run.run.answer(wish))) {
             Some((wish, answer @ (Answer::Pending(_) | Answer::Failed(_)))) => (wish, answer),
             _ => {
@@ -127,31 +114,14 @@ fn asked(
     Ok(Err(action))
 }
 
-/// The next id, or what to do before it.
+/// How many ids, 1 to `most`, of one tick: as of `snowflake_reserve`; with 0 as `most` only whether the next call finds
+/// one: 0. Or what to do before it.
 #[unsafe(no_mangle)]
-extern "C" fn run_wait_next(run: i32, wait: i32, wall_ms: f64, boot_ms: f64) -> i64 {
+extern "C" fn run_wait(run: i32, wait: i32, most: i32, wall_ms: f64, boot_ms: f64) -> i32 {
     call(|module| {
-        let found = asked(module, run, wait, &Asks::One, clocks(wall_ms, boot_ms))?;
-        Ok(found.unwrap_or_else(Returned::negative))
-    })
-}
-
-/// As `snowflake_reserve`, or what to do before it.
-#[unsafe(no_mangle)]
-extern "C" fn run_wait_reserve(run: i32, wait: i32, most: i32, wall_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
-        let most = most.clamp(1, MOST_IDS as i32) as usize;
-        let found = asked(module, run, wait, &Asks::Most(most), clocks(wall_ms, boot_ms))?;
-        Ok(found.map_or_else(|action| action, |count| count as i32))
-    })
-}
-
-/// 0: the next call finds an id. Or what to do before it.
-#[unsafe(no_mangle)]
-extern "C" fn run_wait_ready(run: i32, wait: i32, wall_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
-        let found = asked(module, run, wait, &Asks::Nothing, clocks(wall_ms, boot_ms))?;
-        Ok(found.map_or_else(|action| action, |_| 0))
+        let most = most.clamp(0, MOST_IDS as i32) as usize;
+        let found = asked(module, run, wait, most, clocks(wall_ms, boot_ms))?;
+        Ok(found.unwrap_or_else(|action| action))
     })
 }
 

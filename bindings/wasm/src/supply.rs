@@ -1,19 +1,19 @@
 //! Supplies of ids: their tags, the ids of these, and what the host is told.
 
 use crate::argument::{duration, ms};
-use crate::host_call::{HostCall, HttpTo, MachineEnd};
+use crate::host_call::HttpTo;
 use crate::ids::{with_ids, write_run, write_segments};
-use crate::module::{Module, Result, call, write, write_list};
-use crate::supply_handle::{SupplyHandle, Told};
+use crate::module::{Result, call, write, write_list};
+use crate::supply_handle::{SupplyHandle, supply_of};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use leafid_core::call::{Clocks, Level};
+use leafid_core::call::Clocks;
 use leafid_core::http::HttpServers;
 use leafid_core::options::{Environment, OptionOf, SupplyFrom, SupplyOptions, options_of_json};
-use leafid_core::supply::{Dialect, Source, TagId, closed};
-use leafid_core::{Code, Error, IdOrder};
+use leafid_core::supply::{Dialect, Source, TagId};
+use leafid_core::{Error, IdOrder};
 
 /// No id is in memory: its fetch was asked for, or the line waits.
 const USED_UP: i32 = -103;
@@ -25,14 +25,6 @@ fn clocks(boot_ms: f64) -> Clocks {
 
 fn number(tag: TagId) -> f64 {
     tag.0 as f64
-}
-
-/// Errors: `closed`.
-fn of(module: &mut Module, handle: i32) -> Result<&mut SupplyHandle> {
-    match module.find::<SupplyHandle>(handle) {
-        Some(_) => module.get_mut(handle),
-        None => Err(closed().into()),
-    }
 }
 
 /// What gives the ids, and what its requests need.
@@ -79,7 +71,7 @@ extern "C" fn supply_place(supply: i32, length: i32) -> i32 {
     call(|module| {
         let [place] = module.texts([length])?;
         let place = String::from(place);
-        of(module, supply)?.place(&place);
+        supply_of(module, supply)?.place(&place);
         Ok(0)
     })
 }
@@ -90,7 +82,7 @@ extern "C" fn supply_tag(supply: i32, length: i32) -> f64 {
     call(|module| {
         let [name] = module.texts([length])?;
         let name = String::from(name);
-        of(module, supply)?.open_tag(&name).map(number)
+        supply_of(module, supply)?.open_tag(&name).map(number)
     })
 }
 
@@ -100,7 +92,8 @@ extern "C" fn supply_tag(supply: i32, length: i32) -> f64 {
 extern "C" fn supply_run(supply: i32, tag: f64, most: i32, need: f64, boot_ms: f64) -> i32 {
     call(|module| {
         let now = clocks(boot_ms);
-        let Some((run, has_next)) = of(module, supply)?.run(tag, most.max(0) as usize, need as usize, now)?
+        let Some((run, has_next)) =
+            supply_of(module, supply)?.run(tag, most.max(0) as usize, need as usize, now)?
         else {
             return Ok(USED_UP);
         };
@@ -115,7 +108,7 @@ extern "C" fn supply_run(supply: i32, tag: f64, most: i32, need: f64, boot_ms: f
 #[unsafe(no_mangle)]
 extern "C" fn supply_take(supply: i32, tag: f64, count: f64, boot_ms: f64) -> i32 {
     call(|module| {
-        let taker = of(module, supply)?;
+        let taker = supply_of(module, supply)?;
         let has_next = taker.take(tag, count as usize, clocks(boot_ms))?;
         let written = taker.write_taken();
         module.answer(&[u8::from(has_next).into()]);
@@ -126,22 +119,19 @@ extern "C" fn supply_take(supply: i32, tag: f64, count: f64, boot_ms: f64) -> i3
 /// As `supply_take`, for the ids that it left.
 #[unsafe(no_mangle)]
 extern "C" fn supply_taken(supply: i32) -> i32 {
-    call(|module| Ok(of(module, supply)?.write_taken()))
+    call(|module| Ok(supply_of(module, supply)?.write_taken()))
 }
 
-/// For the calls that wait, which the host keeps in a line: 1 if there may be ids in memory; 0: a notice wakes it. An error
-/// is that of all of them.
+/// The line of the calls that wait for a tag, which the host keeps. `waits` 1: 1 if there may be ids in memory; 0: a notice
+/// wakes it; an error is that of all of them. `waits` 0: no call waits any more.
 #[unsafe(no_mangle)]
-extern "C" fn supply_wait(supply: i32, tag: f64, boot_ms: f64) -> i32 {
-    call(|module| of(module, supply)?.wait(tag, clocks(boot_ms)).map(i32::from))
-}
-
-/// No call of the tag waits any more.
-#[unsafe(no_mangle)]
-extern "C" fn supply_rest(supply: i32, tag: f64, boot_ms: f64) -> i32 {
+extern "C" fn supply_wait(supply: i32, tag: f64, waits: i32, boot_ms: f64) -> i32 {
     call(|module| {
-        of(module, supply)?.rest(tag, clocks(boot_ms))?;
-        Ok(0)
+        let (found, now) = (supply_of(module, supply)?, clocks(boot_ms));
+        match waits {
+            0 => found.rest(tag, now).map(|()| 0),
+            _ => found.wait(tag, now).map(i32::from),
+        }
     })
 }
 
@@ -149,59 +139,8 @@ extern "C" fn supply_rest(supply: i32, tag: f64, boot_ms: f64) -> i32 {
 #[unsafe(no_mangle)]
 extern "C" fn supply_late(supply: i32, tag: f64, waited_ms: f64, boot_ms: f64) -> i32 {
     call(|module| {
-        let late = of(module, supply)?.late(tag, duration(waited_ms), clocks(boot_ms))?;
+        let late = supply_of(module, supply)?.late(tag, duration(waited_ms), clocks(boot_ms))?;
         Err(late.into())
-    })
-}
-
-/// The next call to carry out, a handle that `supply_done` frees; 0: there is none.
-#[unsafe(no_mangle)]
-extern "C" fn supply_next_call(supply: i32, boot_ms: f64) -> i32 {
-    call(|module| {
-        let Some(call) = of(module, supply)?.next_call(clocks(boot_ms)) else { return Ok(0) };
-        let id = call.id;
-        let handle = module.add(call);
-        of(module, supply)?.begun(id, handle);
-        Ok(handle)
-    })
-}
-
-/// What to tell: 0 nothing; 1 nobody waits for the call any more whose handle is the number: stop it if that is possible;
-/// 2 the calls that wait for the tag which is the number call `supply_wait`; 3 log the output, of a level that is the
-/// number, 0 info, 1 warn.
-#[unsafe(no_mangle)]
-extern "C" fn supply_next_notice(supply: i32, boot_ms: f64) -> i32 {
-    call(|module| {
-        let (kind, number) = match of(module, supply)?.next_notice(clocks(boot_ms)) {
-            None => return Ok(0),
-            Some(Told::Abandon(call)) => (1, call.into()),
-            Some(Told::Wake(tag)) => (2, number(tag)),
-            Some(Told::Log(level, line)) => {
-                write(&[&line]);
-                (3, u8::from(level == Level::Warn).into())
-            }
-        };
-        module.answer(&[number]);
-        Ok(kind)
-    })
-}
-
-/// When to ask for calls and notices again if nothing happens before: the boot time; -1 for never.
-#[unsafe(no_mangle)]
-extern "C" fn supply_next_time(supply: i32) -> f64 {
-    call(|module| Ok(of(module, supply)?.next_time().map_or(-1.0, ms)))
-}
-
-/// A call has ended; it is freed.
-#[unsafe(no_mangle)]
-extern "C" fn supply_done(supply: i32, call: i32, boot_ms: f64) -> i32 {
-    crate::module::call(|module| {
-        let (_, end) = module.take::<HostCall>(call)?.into_end()?;
-        let MachineEnd::Supply(end) = end else {
-            return Err(Error::new(Code::Internal, "a call of a run ended here; report this").into());
-        };
-        of(module, supply)?.done(call, end, clocks(boot_ms))?;
-        Ok(0)
     })
 }
 
@@ -211,7 +150,7 @@ extern "C" fn supply_done(supply: i32, call: i32, boot_ms: f64) -> i32 {
 #[unsafe(no_mangle)]
 extern "C" fn supply_tag_stats(supply: i32, tag: f64) -> i32 {
     call(|module| {
-        let stats = of(module, supply)?.tag_stats(tag)?;
+        let stats = supply_of(module, supply)?.tag_stats(tag)?;
         module.answer(&[
             stats.left as f64,
             stats.ids as f64,
@@ -235,7 +174,7 @@ extern "C" fn supply_tag_stats(supply: i32, tag: f64) -> i32 {
 #[unsafe(no_mangle)]
 extern "C" fn supply_stats(supply: i32) -> i32 {
     call(|module| {
-        let (servers, tags) = of(module, supply)?.stats();
+        let (servers, tags) = supply_of(module, supply)?.stats();
         let mut texts = Vec::new();
         for (url, error) in &servers {
             texts.extend([Some(url.as_str()), error.as_ref().map(Error::message)]);

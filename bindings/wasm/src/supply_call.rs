@@ -1,6 +1,6 @@
 //! The calls of a supply, as a host carries them out: [`HostCall`](crate::host_call::HostCall).
 
-use crate::call_terms::{Answers, FileSeen, HostEnd, HostKind};
+use crate::call_terms::{Answers, FileSeen, Found, HostEnd, HostKind};
 use crate::module::{Result, Single};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -39,7 +39,6 @@ impl Marks {
 }
 
 /// A call of a supply.
-#[derive(Clone)]
 pub(crate) struct SupplyCall {
     call: Call,
     marks: Arc<Marks>,
@@ -48,7 +47,7 @@ pub(crate) struct SupplyCall {
 }
 
 /// The end of a call for a mark in memory; or else the call.
-pub(crate) fn without_host(call: Call, marks: &Arc<Marks>) -> core::result::Result<CallEnd, SupplyCall> {
+pub(crate) fn without_host(call: Call, marks: &Marks) -> core::result::Result<CallEnd, Call> {
     let mut call = match call {
         Call::ReadMark(read) if !marks.is_stored => {
             let tag = Arc::clone(&read.key().tag);
@@ -66,15 +65,12 @@ pub(crate) fn without_host(call: Call, marks: &Arc<Marks>) -> core::result::Resu
         let tag = Arc::clone(&update.key().tag);
         marks.with(&tag, |mark| update.recall(mark));
     }
-    Err(SupplyCall { call, marks: Arc::clone(marks), seen_ms: 0 })
+    Err(call)
 }
 
 impl SupplyCall {
-    pub(crate) fn http(&mut self) -> Option<&mut leafid_core::http::HttpCall> {
-        match &mut self.call {
-            Call::Http(http) => Some(http),
-            _ => None,
-        }
+    pub(crate) fn new(call: Call, marks: &Arc<Marks>) -> SupplyCall {
+        SupplyCall { call, marks: Arc::clone(marks), seen_ms: 0 }
     }
 
     /// What it asks for.
@@ -104,16 +100,16 @@ impl SupplyCall {
         Ok(initial.map(Vec::from).unwrap_or_default())
     }
 
-    /// The next step of a file, and the end of the call if that is known by it.
-    pub(crate) fn step(&mut self, seen: &FileSeen<'_>) -> (FileStep, Option<CallEnd>) {
-        match &mut self.call {
-            Call::ReadMark(read) => (FileStep::Done, Some(read.clone().end(seen.bytes, seen.path).into())),
-            Call::UpdateMark(update) => {
-                let bytes = seen.bytes.unwrap_or_default();
-                (update.step(bytes, FileFacts::of_store(seen.now_ms), seen.path), None)
-            }
-            _ => (FileStep::Done, None),
+    /// The next step of a file. `is_first`: what was done before is undone.
+    pub(crate) fn step(&mut self, seen: FileSeen, is_first: bool, found: &mut Found) -> FileStep {
+        let Call::UpdateMark(update) = &mut self.call else {
+            found.file = Some(seen);
+            return FileStep::Done;
+        };
+        if is_first {
+            update.begin_again();
         }
+        update.step(&seen.bytes.unwrap_or_default(), FileFacts::of_store(seen.now_ms), seen.path)
     }
 
     /// A listing found a file.
@@ -125,7 +121,7 @@ impl SupplyCall {
     }
 
     /// How it ended, in the host's words.
-    pub(crate) fn end(self, how: HostEnd) -> CallEnd {
+    pub(crate) fn end(self, how: HostEnd, found: Found) -> CallEnd {
         let SupplyCall { call, marks, seen_ms } = self;
         match (call, how) {
             (Call::Fetch(fetch), HostEnd::Fetched(segment)) => {
@@ -133,6 +129,10 @@ impl SupplyCall {
             }
             (Call::Fetch(fetch), HostEnd::No) => fetch.end(Ok(None)).into(),
             (Call::Fetch(fetch), HostEnd::Text(text)) => fetch.failed(&text).into(),
+            (Call::ReadMark(read), HostEnd::Done) if found.file.is_some() => {
+                let (bytes, path) = found.file.map(|file| (file.bytes, file.path)).unwrap_or_default();
+                read.end(bytes.as_deref(), path).into()
+            }
             (Call::ReadMark(read), HostEnd::Io(action, path, failure)) => {
                 read.failed(path, &SharedFailure::Io(action, failure)).into()
             }

@@ -1,19 +1,20 @@
 //! A supply, as the exports of [`supply`](crate::supply) use it: its tags, the ids of these, and the calls for them.
 
-use crate::host_call::{HostCall, HttpTo, MachineCall};
+use crate::call_terms::{CallsUnderWay, Told};
+use crate::host_call::{HostCall, HttpTo, MachineCall, MachineEnd};
 use crate::ids::{MOST_IDS, with_ids, write_run};
-use crate::module::{Kind, Result};
-use crate::supply_call::{Marks, without_host};
+use crate::module::{Kind, Module, Result};
+use crate::supply_call::{Marks, SupplyCall, without_host};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
-use leafid_core::call::{CallId, Clocks, FileAdvice, Level};
+use leafid_core::call::{CallId, Clocks, FileAdvice};
 use leafid_core::options::SupplyOptions;
 use leafid_core::supply::{
-    CallEnd, Collected, MarkStore, Notice, Source, Supply, SupplySettings, TagId, TagStats, Ticket, Wish,
-    closed, would_block,
+    Call, CallEnd, Collected, MarkStore, Notice, Source, Supply, SupplySettings, TagId, TagStats, Ticket,
+    Wish, closed, would_block,
 };
 use leafid_core::{Code, DoubleBuffer, Empty, Error, Run, RunLength};
 
@@ -30,8 +31,7 @@ pub(crate) struct SupplyHandle {
     tags: Vec<SupplyTag>,
     /// The lines that wait, in the order of their tickets.
     lines: Vec<(Ticket, TagId)>,
-    /// The calls that are carried out, with their handles.
-    calls: Vec<(CallId, i32)>,
+    pub(crate) calls: CallsUnderWay,
     /// Ids that were taken, and the host did not get yet, the last ones first.
     taken: Vec<Run>,
 }
@@ -49,13 +49,12 @@ impl Kind for SupplyHandle {
     const NAME: &'static str = "segments";
 }
 
-/// What the host is told.
-pub(crate) enum Told {
-    /// The end of the call with this handle has no effect.
-    Abandon(i32),
-    /// The line of the tag looks again.
-    Wake(TagId),
-    Log(Level, String),
+/// Errors: `closed`, also for the handle 0.
+pub(crate) fn supply_of(module: &mut Module, handle: i32) -> Result<&mut SupplyHandle> {
+    match module.find::<SupplyHandle>(handle) {
+        Some(_) => module.get_mut(handle),
+        None => Err(closed().into()),
+    }
 }
 
 impl SupplyHandle {
@@ -92,7 +91,7 @@ impl SupplyHandle {
             to,
             tags: Vec::new(),
             lines: Vec::new(),
-            calls: Vec::new(),
+            calls: CallsUnderWay::default(),
             taken: Vec::new(),
         }
     }
@@ -267,33 +266,22 @@ impl SupplyHandle {
         (self.supply.stats().servers, self.supply.tags().map(|(name, _)| name))
     }
 
-    /// The host carries a call out.
-    pub(crate) fn begun(&mut self, call: CallId, handle: i32) {
-        self.calls.push((call, handle));
-    }
-
-    /// A call has ended that this supply asked for. Errors: `internal` for another one.
-    pub(crate) fn done(&mut self, handle: i32, end: CallEnd, now: Clocks) -> Result<()> {
-        let Some(at) = self.calls.iter().position(|(_, known)| *known == handle) else {
-            let message = "a call of another supply was reported; report this";
-            return Err(Error::new(Code::Internal, message).into());
-        };
-        let (call, _) = self.calls.swap_remove(at);
+    /// A call has ended that this supply asked for.
+    pub(crate) fn done(&mut self, call: CallId, end: CallEnd, now: Clocks) {
         self.supply.done(call, end, now);
-        Ok(())
     }
 
     pub(crate) fn next_notice(&mut self, now: Clocks) -> Option<Told> {
         loop {
             match self.supply.next_notice(now)? {
                 Notice::Abandon(call) => {
-                    if let Some((_, handle)) = self.calls.iter().find(|(of, _)| *of == call) {
-                        return Some(Told::Abandon(*handle));
+                    if let Some(handle) = self.calls.handle(call) {
+                        return Some(Told::Abandon(handle));
                     }
                 }
                 Notice::Wake(ticket) => {
                     if let Ok(at) = self.line(ticket) {
-                        return Some(Told::Wake(self.lines[at].1));
+                        return Some(Told::Wake(self.lines[at].1.0 as f64));
                     }
                 }
                 Notice::Log(level, line) => return Some(Told::Log(level, line)),
@@ -304,13 +292,18 @@ impl SupplyHandle {
     }
 
     /// The next call that only the host can carry out.
-    pub(crate) fn next_call(&mut self, now: Clocks) -> Option<HostCall> {
+    pub(crate) fn next_call(&mut self, now: Clocks) -> Option<(CallId, HostCall)> {
         loop {
             let (id, call) = self.supply.next_call(now)?;
-            match without_host(call, &self.marks) {
-                Ok(end) => self.supply.done(id, end, now),
-                Err(call) => return Some(HostCall::new(id, MachineCall::Supply(call), self.to.clone())),
-            }
+            let asked = match without_host(call, &self.marks) {
+                Ok(end) => {
+                    self.supply.done(id, end, now);
+                    continue;
+                }
+                Err(Call::Http(http)) => MachineCall::Http(http, |end| MachineEnd::Supply(end.into())),
+                Err(call) => MachineCall::Supply(SupplyCall::new(call, &self.marks)),
+            };
+            return Some((id, HostCall::new(asked, self.to.clone())));
         }
     }
 

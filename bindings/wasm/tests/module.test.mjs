@@ -12,16 +12,9 @@ test('it imports nothing', () => {
 })
 
 test('its exports are those of the document, and the memory', () => {
-  const [main, publicIds] = document.split('\n## Public ids\n')
-  const rows = text => [...text.matchAll(/^\| `([a-z_]+)\(.*?\)/gm)].map(row => row[1])
-  const more = [.../^Of the other sections it has (.*?)\.$/ms.exec(publicIds)[1].matchAll(/`(\w+)`/g)].map(row => row[1])
-  const sections = main.split('\n## ').map(section => [section.split('\n', 1)[0], section])
-  const ofLeafid = sections.filter(([title]) => !title.endsWith('(small alone)'))
-  const ofSmall = sections.filter(([title]) => /\(small( alone)?\)$/.test(title))
-  const rowsOf = found => rows(found.map(([, section]) => section).join('\n'))
-  const smallRows = rowsOf(ofSmall).filter(each => each !== 'refuse')
-  const documents = [['leafid', rowsOf(ofLeafid)], ['leafid-snowflake', smallRows], ['leafid-public-ids', [...more, ...rows(publicIds)]]]
-  for (const [name, documented] of documents) {
+  const rows = [...document.matchAll(/^\| `([a-z_]+)\(.*?\)` \| ([LSP]+) \|/gm)]
+  for (const [at, name] of names.entries()) {
+    const documented = rows.filter(([, , modules]) => modules.includes('LSP'[at])).map(row => row[1])
     const found = WebAssembly.Module.exports(new WebAssembly.Module(bytes(name)))
     const functions = found.filter(each => each.kind === 'function').map(each => each.name)
     assert.deepEqual(functions.sort(), documented.sort())

@@ -41,7 +41,7 @@ export class Host {
 
   /** Calls an export of the run at the time of now. */
   at(name, ...values) {
-    return this.ok(`run_${name}`, this.run, ...values, this.wallMs, this.bootMs)
+    return this.ok(name, this.run, ...values, this.wallMs, this.bootMs)
   }
 
   pass(ms) {
@@ -132,9 +132,9 @@ export class Host {
 
   /** Opens the run: its worker id. */
   opens() {
-    const ticket = this.at('want', 0, 1, 0, NaN)
+    const ticket = this.at('run_want', 0, 1, 0, NaN)
     this.drive()
-    if (this.at('answer', ticket) === 0) return null
+    if (this.at('run_answer', ticket) === 0) return null
     this.flake = this.module.ok(this.exports.run_generator(this.run))
     return this.module.numbers(1)[0]
   }
@@ -146,10 +146,10 @@ export class Host {
     const wait = this.module.ok(this.exports.run_wait_new(this.run, 0, longestMs))
     try {
       for (;;) {
-        const id = this.module.ok(this.exports.run_wait_next(this.run, wait, this.wallMs, this.bootMs))
-        if (id >= 0n) return id
-        if (Number(id) === UNTIL) this.pass(this.module.numbers(1)[0] - this.wallMs)
-        if (Number(id) === SLEEP) return id
+        const found = this.at('run_wait', wait, 1)
+        if (found > 0) return this.module.ids(1)[0]
+        if (found === UNTIL) this.pass(this.module.numbers(1)[0] - this.wallMs)
+        if (found === SLEEP) return found
       }
     } finally {
       this.exports.run_wait_end(this.run, wait)
@@ -157,13 +157,13 @@ export class Host {
   }
 
   closes() {
-    const ticket = this.at('want', 2, 0, 1, NaN)
+    const ticket = this.at('run_want', 2, 0, 1, NaN)
     this.drive()
-    return this.at('answer', ticket)
+    return this.at('run_answer', ticket)
   }
 
   stats() {
-    this.at('stats')
+    this.at('run_stats')
     const [reservedUntilMs, leadMs, leaseUntilMs, ids, claims, renewals, failures] = this.module.numbers(7)
     return { reservedUntilMs, leadMs, leaseUntilMs, ids, claims, renewals, failures, lastError: this.module.text() }
   }

@@ -105,11 +105,11 @@ test('a lease of the user: claimed, renewed with its token, and released', () =>
   host.instead = {
     claim: (call, [previous, nowMs, untilMs], [name, instance]) => {
       asked.push(['claim', previous, untilMs - nowMs, name, instance.length])
-      host.ok('call_claimed', call, 5, host.wallMs, until(), 2000, 'a', new Uint8Array())
+      host.ok('call_answered', call, 5, host.wallMs, until(), 2000, 'a', new Uint8Array())
     },
     renew: (call, [workerId, , , leaseMs], [token]) => {
       asked.push(['renew', workerId, leaseMs, token])
-      host.ok('call_renewed', call, NaN, until(), NaN, `${token}b`)
+      host.ok('call_answered', call, NaN, NaN, until(), NaN, `${token}b`, new Uint8Array())
     },
     release: (call, [workerId, , , , untilMs], [token]) => {
       asked.push(['release', workerId, untilMs <= until(), token])
@@ -129,16 +129,16 @@ test('a claim that needs the event loop ends an opening without one; what it bri
   const host = new Host(new Disk(), { options: { worker: { leases: true }, persist: false }, store: 0 })
   host.instead = {
     claim(call) {
-      host.at('needs_loop', call)
+      host.at('run_needs_loop', call)
       return false
     },
     release: call => host.end(call),
   }
-  const ticket = host.at('want', 0, 0, 0, 2)
+  const ticket = host.at('run_want', 0, 0, 0, 2)
   host.drive()
-  assert.throws(() => host.at('answer', ticket), { code: 'would_block', message: /^claim returned a promise/ })
+  assert.throws(() => host.at('run_answer', ticket), { code: 'would_block', message: /^claim returned a promise/ })
   const [call] = host.waiting
-  host.ok('call_claimed', call, 5, host.wallMs, host.wallMs + 2000, NaN, 'a', new Uint8Array())
+  host.ok('call_answered', call, 5, host.wallMs, host.wallMs + 2000, NaN, 'a', new Uint8Array())
   host.at('done', call)
   host.drive()
   assert.deepEqual(host.done, ['claim', 'release'])
@@ -168,11 +168,13 @@ test('a lease server: what is sent, and what came; a claim without an answer is 
     assert.equal(instance, body.instance, 'it takes no second worker id')
     const from = next.wallMs
     const lease = { instance, worker_id: 3, from, until: from + 60_000, lease_ms: 30_000, server_time: from, peer_times: [], token: 't' }
-    const lengths = module.input('{}')
-    module.ok(module.exports.call_response(call, 500, 0, -1, -1, -1, -1, ...lengths))
     const answer = JSON.stringify(lease)
-    const [length, size] = module.input(String(answer.length), answer)
-    assert.equal(module.ok(module.exports.call_response(call, 200, 0, -1, -1, length, -1, size)), 1, 'the connection is good')
+    const respond = () => {
+      const [length, size] = module.input(String(answer.length), answer)
+      return module.ok(module.exports.call_response(call, 200, 0, -1, -1, length, -1, size))
+    }
+    assert.equal(respond(), 1, 'the connection is good')
+    assert.throws(respond, { code: 'internal', message: /^a call ended a second time/ })
   }
   assert.equal(next.opens(), 3)
 })

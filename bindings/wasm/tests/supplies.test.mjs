@@ -6,7 +6,7 @@ import { vectors } from './module.mjs'
 import { FETCH, HTTP, Host, LIST, READ, UPDATE, USED_UP, alone, callback, list, module } from './supply_host.mjs'
 
 const { exports } = module
-const waits = (host, tag) => host.call('wait', tag)
+const waits = (host, tag) => host.call('wait', tag, 1)
 const invalid = message => ({ code: 'invalid_argument', message })
 
 test('the options are those of the native package', () => {
@@ -65,7 +65,7 @@ test('ids come to who waits, and then from memory', () => {
   // A line that rests is not woken.
   assert.equal(waits(host, order), 0)
   assert.equal(host.stats(order).waiting, 1)
-  host.call('rest', order)
+  host.call('wait', order, 0)
   assert.equal(host.stats(order).waiting, 0)
   host.fetched(next, [16n, 26n, 1n])
   host.calls()
@@ -140,7 +140,7 @@ test('a source that fails is asked again after a pause', () => {
   waits(host, order)
   host.fetched(host.one(), [0, 'away'])
   assert.deepEqual(host.calls(), [])
-  const at = module.ok(exports.supply_next_time(host.supply))
+  const at = module.ok(exports.next_time(host.supply))
   assert.ok(at > host.now)
   host.now = at
   assert.equal(host.calls().length, 1)
@@ -184,6 +184,8 @@ test('a mark is the file of the native package, and is written before an id is u
   const update = host.one()
   assert.deepEqual([update.kind, update.texts], [UPDATE, read.texts])
   assert.equal(waits(host, order), 0, 'not before it is durable')
+  // The store undoes its transaction, and tries it again.
+  host.steps(update, null)
   const file = host.file(update, null)
   assert.equal(file.length, 8192)
   const [, slot] = new TextDecoder().decode(file.subarray(0, 4096)).match(/^(\{.*\})/)
@@ -325,7 +327,7 @@ test('a request goes to the next server, and its end may come too late', () => {
   const late = slow.tag('order')
   waits(slow, late)
   const hanging = slow.one()
-  slow.now = module.ok(exports.supply_next_time(slow.supply))
+  slow.now = module.ok(exports.next_time(slow.supply))
   slow.calls()
   assert.deepEqual(slow.abandoned, [hanging.handle])
   const echoed = new URL(hanging.texts[0]).searchParams.get('nonce')

@@ -33,6 +33,11 @@ export class Host {
     return module.ok(exports[`supply_${name}`](this.supply, ...given, this.now))
   }
 
+  /** Calls an export that both machines have. */
+  drive(name, ...given) {
+    return module.ok(exports[name](this.supply, ...given, 0, this.now))
+  }
+
   tag(name) {
     return module.ok(exports.supply_tag(this.supply, ...module.input(name)))
   }
@@ -40,11 +45,11 @@ export class Host {
   /** The calls that can be carried out now: `{ handle, kind, numbers, texts }` each. */
   calls() {
     const calls = []
-    for (let handle; (handle = this.call('next_call')) !== 0; ) {
+    for (let handle; (handle = this.drive('next_call')) !== 0; ) {
       const kind = module.ok(exports.call_request(handle, 0n, 7n))
       calls.push({ handle, kind, numbers: module.numbers(4), texts: list() })
     }
-    for (let kind; (kind = this.call('next_notice')) !== 0; ) {
+    for (let kind; (kind = this.drive('next_notice')) !== 0; ) {
       const [number] = module.numbers(1)
       if (kind === ABANDON) this.abandoned.push(number)
       if (kind === WAKE) this.woken.push(number)
@@ -61,7 +66,7 @@ export class Host {
   }
 
   done({ handle }) {
-    this.call('done', handle)
+    this.drive('done', handle)
   }
 
   /** Ends a call to the user's function: by a segment, by null, or by an error `[number, text]`. */
@@ -81,8 +86,8 @@ export class Host {
     this.done(call)
   }
 
-  /** Carries out the steps of a file with these bytes, or null: those that it has then. `isDurable` false: it fails. */
-  file(call, bytes, isDurable = true) {
+  /** Carries out the steps of a file with these bytes, or null: those that it has then. */
+  steps(call, bytes) {
     let found = bytes
     if (found === null) {
       module.ok(exports.call_initial(call.handle))
@@ -91,11 +96,16 @@ export class Host {
     for (let first = 1; ; first = 0) {
       const [path, length] = found === null ? [...module.input('the mark', ''), -1] : module.input('the mark', found)
       const given = [call.handle, first, 1_700_000_000_000, 0n, 7n, path, found === null ? -1 : length]
-      if (module.ok(exports.call_step(...given)) === 0) break
+      if (module.ok(exports.call_step(...given)) === 0) return found
       const [[at], piece] = [module.numbers(1), module.output()]
       found = found.slice()
       found.set(piece, at)
     }
+  }
+
+  /** As `steps`, and ends the call. `isDurable` false: it fails, and the file is as before. */
+  file(call, bytes, isDurable = true) {
+    const found = this.steps(call, bytes)
     if (isDurable) module.ok(exports.call_end(call.handle, 0, 0, ...module.input('')))
     else module.ok(exports.call_failed(call.handle, 3, 2, ...module.input('the mark', 'it is full', '')))
     this.done(call)

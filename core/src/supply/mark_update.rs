@@ -16,6 +16,7 @@
 //! | asked | `step`, of an update in memory; `end_in_memory`, of an update of a file | decided, an end: `internal` |
 //! | asked | `end_in_memory` | an end |
 //! | asked | `missing` | an end: no ids are stored, and none were |
+//! | writes, decided by a step | `begin_again` | asked |
 //! | decided | `end`; `end_recalled`, which leaves out what this process remembers | an end |
 //! | asked, writes | `end`, `end_recalled` | an end: `internal` |
 //! | any | `failed` | an end: that error. The file may hold the change all the same |
@@ -63,6 +64,8 @@ enum UpdateState {
     AskStep,
     Writes(Box<MarkWrites>),
     Decided(Result<MarkOutcome>),
+    /// Decided, before any step.
+    Refused(Error),
 }
 
 /// What is written, and what was done once that is durable.
@@ -179,7 +182,15 @@ impl MarkUpdate {
         *recalled = true;
         match memory.accept(segments, *after) {
             Ok(accepted) => (*segments, *refused) = (accepted.segments, accepted.refused),
-            Err(error) => self.state = UpdateState::Decided(Err(error)),
+            Err(error) => self.state = UpdateState::Refused(error),
+        }
+    }
+
+    /// What the steps did is undone, and they begin again: a store may try a transaction more than once.
+    pub fn begin_again(&mut self) {
+        self.notes.clear();
+        if !matches!(self.state, UpdateState::Refused(_)) {
+            self.state = UpdateState::AskStep;
         }
     }
 
@@ -194,7 +205,7 @@ impl MarkUpdate {
                 Ok(()) => Ok(UpdateState::Decided(Ok(under_way.outcome))),
                 Err(error) => Err(error),
             },
-            UpdateState::Decided(result) => Ok(UpdateState::Decided(result)),
+            decided => Ok(decided),
         };
         let (step, state) = match state.and_then(|state| state.next_step(facts.now_ms)) {
             Ok((step, state)) => (step, state),
@@ -281,9 +292,10 @@ impl MarkUpdate {
     }
 
     /// The steps are done, and the file is closed.
-    pub fn end(self) -> MarkUpdated {
-        let result = match &self.state {
-            UpdateState::Decided(result) => result.clone(),
+    pub fn end(mut self) -> MarkUpdated {
+        let result = match core::mem::replace(&mut self.state, UpdateState::AskStep) {
+            UpdateState::Decided(result) => result,
+            UpdateState::Refused(error) => Err(error),
             UpdateState::AskStep | UpdateState::Writes(_) => Err(self.left_out()),
         };
         self.ended(result)

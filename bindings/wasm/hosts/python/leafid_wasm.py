@@ -88,6 +88,10 @@ class Module:
         at = self.exports["numbers"](self.store)
         return struct.unpack(f"<{count}d", self.exports["memory"].read(self.store, at, at + 8 * count))
 
+    def first_id(self):
+        at = self.exports["ids"](self.store)
+        return struct.unpack("<q", self.exports["memory"].read(self.store, at, at + 8))[0]
+
 
 def boot_ms():
     return float(time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000)
@@ -241,12 +245,13 @@ class Snowflake:
 
     def _drive(self):
         """Carries out all that the module wants now."""
-        while call := self._at("next_call"):
+        while call := self.module.call("next_call", self.run, *(now := clocks())):
             self.files.carry_out(call)
-            self._at("done", call)
-        while self._at("next_notice"):
+            self.module.call("done", self.run, call, *clocks())
+        # At the same reading: what is due at a later one is another call.
+        while self.module.call("next_notice", self.run, *now):
             pass
-        self.due = self.module.exports["run_next_time"](self.module.store, self.run)
+        self.due = self.module.exports["next_time"](self.module.store, self.run)
 
     def _await(self, ticket):
         while True:
@@ -271,11 +276,11 @@ class Snowflake:
         try:
             while True:
                 with self.lock:
-                    found = self._at("wait_next", wait)
-                    (number,) = self.module.numbers(1)
+                    found = self._at("wait", wait, 1)
+                    (number,), first = self.module.numbers(1), self.module.first_id()
                     self._drive()
-                if found >= 0:
-                    return found
+                if found > 0:
+                    return first
                 if found == UNTIL:
                     time.sleep(min(max((number - clocks()[0]) / 1000, 0.0001), 0.1))
         finally:
