@@ -54,11 +54,13 @@ fn observe_clock(env: &Env, stored: &StoredRecord) {
 }
 
 /// Errors: `state_mismatch` if the record has another layout or epoch.
+#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line asks"))]
 pub(crate) fn check_layout(record: &Record, space: &IdSpace, path: &Path) -> Result<()> {
     record_open::check_layout(record, &space.layout, path.display())
 }
 
 /// The worker ids that have a file, sorted.
+#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line asks"))]
 pub(crate) fn recorded(env: &Env, directory: &Path) -> Result<Vec<u32>> {
     let names = match env.disk.list(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -69,6 +71,7 @@ pub(crate) fn recorded(env: &Env, directory: &Path) -> Result<Vec<u32>> {
 
 /// Checks the layout of all records, for a claim that may get any worker id. What cannot be read is left to the claim of
 /// its id. Errors: `state_mismatch`.
+#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line asks"))]
 pub(crate) fn check_layouts(env: &Env, directory: &Path, space: &IdSpace) -> Result<()> {
     recorded(env, directory).unwrap_or_default().into_iter().try_for_each(|worker_id| {
         match peek(env, directory, worker_id) {

@@ -92,6 +92,7 @@ impl WorkerSource {
     }
 
     /// Sends a request to its servers.
+    #[cfg_attr(not(feature = "http"), allow(unused_variables, reason = "there are no servers"))]
     pub(crate) fn send(&self, env: &Env, call: HttpCall) -> HttpEnd {
         match &self.kind {
             #[cfg(feature = "http")]
@@ -102,6 +103,7 @@ impl WorkerSource {
 
     /// The lease servers; `None` for another source.
     #[cfg(feature = "http")]
+    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line asks"))]
     pub(crate) fn as_servers(&self) -> Option<&Arc<LeaseClient>> {
         match &self.kind {
             WorkerSourceKind::Servers(servers) => Some(servers),
