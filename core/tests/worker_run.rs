@@ -6,4 +6,5 @@ mod host;
 mod leases;
 mod options;
 mod servers;
+mod shared_leases;
 mod state_table;

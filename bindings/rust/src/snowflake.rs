@@ -9,5 +9,4 @@ pub(crate) mod next_run;
 pub(crate) mod registry;
 pub(crate) mod stats;
 pub(crate) mod thread_local;
-pub(crate) mod unanswered;
 pub(crate) mod wait;

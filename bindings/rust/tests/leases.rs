@@ -9,8 +9,8 @@ mod lease_source;
 use common::{HANG, Place, until, with_impatient};
 use leafid::{Answer, ClaimRequest, Code, Layout, Lease, Renewal, Snowflake, WorkerLeases, WorkerSource};
 use lease_source::{LEASE_MS, Shared, Table, ids, ids_until, now_ms};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -88,6 +88,52 @@ fn a_claim_that_answers_too_late_is_given_back() {
     assert_eq!(error.code(), Code::WorkerLost);
     gave_up.store(true, SeqCst);
     until("the release", || table.releases.lock().unwrap().len() == 1);
+}
+
+/// A source may answer two claims of one process with one lease. A release would give it to another process.
+#[test]
+fn a_late_claim_whose_lease_the_next_opening_holds_is_not_given_back() {
+    struct Repeats {
+        table: Arc<Repeated>,
+        /// Its first claim waits for this.
+        opened: Arc<AtomicBool>,
+        is_late: bool,
+    }
+    struct Repeated(Shared, Mutex<Option<Lease>>);
+    impl WorkerLeases for Repeats {
+        fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
+            if self.is_late {
+                until("the next opening", || self.opened.load(SeqCst));
+            }
+            let mut lease = self.table.1.lock().unwrap();
+            if lease.is_none() {
+                *lease = self.table.0.claim(request)?;
+            }
+            Ok(lease.clone())
+        }
+        fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
+            self.table.0.renew(lease, until_ms)
+        }
+        fn release(&self, lease: &Lease, until_ms: i64) -> Answer<()> {
+            self.table.0.release(lease, until_ms)
+        }
+    }
+    let (place, table, opened) = (Place::new(), Table::new(10_000), Arc::new(AtomicBool::new(false)));
+    let repeated = Arc::new(Repeated(Shared(table.clone()), Mutex::default()));
+    let open = |is_late, opened: &Arc<AtomicBool>| {
+        let source = Repeats { table: repeated.clone(), opened: opened.clone(), is_late };
+        let builder = place.builder().worker(WorkerSource::leases(source));
+        if is_late { builder.timeout_ms(100).open() } else { builder.open() }
+    };
+    open(true, &opened).unwrap_err();
+    let flake = open(false, &Arc::default()).unwrap();
+    let first = flake.next().unwrap();
+    opened.store(true, SeqCst);
+    until("nothing is left of the first opening", || Arc::strong_count(&opened) == 1);
+    assert_eq!(*table.releases.lock().unwrap(), []);
+    assert!(flake.next().unwrap() > first);
+    flake.close().unwrap();
+    assert_eq!(table.releases.lock().unwrap().len(), 1);
 }
 
 /// The child has a copy of all that its parent holds, and of the thread that claims.

@@ -14,7 +14,7 @@ use core::cell::UnsafeCell;
 #[cfg(feature = "snowflake")]
 use leafid_core::Snowflake;
 #[cfg(feature = "wire")]
-use leafid_core::{ClockFilter, LeaseClaim, call::Clocks};
+use leafid_core::{ClockFilter, call::Clocks, run::ProcessLeases};
 use leafid_core::{Code, Error};
 use lol_alloc::{AssumeSingleThreaded, FreeListAllocator};
 
@@ -51,9 +51,9 @@ pub(crate) struct Module {
     /// What is to be logged; the next machine that is asked for a notice tells it.
     #[cfg(feature = "wire")]
     pub(crate) warnings: VecDeque<String>,
-    /// The claims that no lease server has answered, by the id space and the servers.
+    /// Of all runs.
     #[cfg(feature = "wire")]
-    pub(crate) unanswered: Vec<(String, LeaseClaim)>,
+    pub(crate) leases: ProcessLeases,
 }
 
 /// What a handle stands for.
@@ -125,7 +125,7 @@ static MODULE: Single<Module> = Single::new(Module {
     #[cfg(feature = "wire")]
     warnings: VecDeque::new(),
     #[cfg(feature = "wire")]
-    unanswered: Vec::new(),
+    leases: ProcessLeases::new(),
 });
 
 /// Apart from the rest, so that an error can be stored while its cause is borrowed.

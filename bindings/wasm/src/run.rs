@@ -8,6 +8,7 @@ use crate::run_call::without_host;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::mem::take;
 use core::time::Duration;
 use leafid_core::call::{CallId, Clocks};
 use leafid_core::options::deployment::{FileSystem, FilesystemKind, Scope};
@@ -27,8 +28,6 @@ pub(crate) struct Run {
     pub(crate) timeout: Duration,
     /// The id space.
     name: String,
-    /// What tells the claims of its lease servers from those of others; empty without servers.
-    servers_key: String,
     /// Who else may hold a worker id, for messages.
     others: String,
     to: Option<Arc<HttpTo>>,
@@ -188,14 +187,9 @@ extern "C" fn run_new(
             }
             _ => None,
         };
-        let servers_key = match &options.worker {
-            WorkerFrom::Servers(of) => alloc::format!("{} {}", options.name, of.urls.join(" ")),
-            _ => String::new(),
-        };
         let run = Run {
             timeout: options.timeout,
             name: options.name,
-            servers_key,
             others,
             to,
             tickets: Vec::new(),
@@ -245,33 +239,6 @@ impl Run {
     }
 }
 
-/// What no server has answered is sent again by the next opening, and by no other one.
-fn keep_unanswered(module: &mut Module, run: i32) -> Result<()> {
-    let run = module.get_mut::<Run>(run)?;
-    let (key, mut kept) = (run.servers_key.clone(), Vec::new());
-    if matches!(run.run.state(), RunState::Failed(_) | RunState::Closed) {
-        kept.extend(core::iter::from_fn(|| run.run.take_unanswered()));
-    }
-    for claim in kept {
-        if module.unanswered.iter().all(|(_, known)| known.instance != claim.instance) {
-            module.unanswered.push((key.clone(), claim));
-        }
-    }
-    Ok(())
-}
-
-fn give_unanswered(module: &mut Module, run: i32) -> Result<()> {
-    let found = module.get::<Run>(run)?;
-    if !matches!(found.run.state(), RunState::Idle | RunState::Failed(_)) {
-        return Ok(());
-    }
-    if let Some(at) = module.unanswered.iter().position(|(key, _)| *key == found.servers_key) {
-        let (_, claim) = module.unanswered.remove(at);
-        module.get_mut::<Run>(run)?.run.give_unanswered(claim);
-    }
-    Ok(())
-}
-
 /// A wish, as a number: 0 an open generator, 1 a span, 2 the end. `first` and `second` are 1 or 0: of an opening whether
 /// its caller returns to the event loop; of an end whether the process ends, and whether it waits for a renewal.
 /// `longest_ms`: the longest wait for the clock that an opening accepts, NaN for any.
@@ -288,7 +255,6 @@ extern "C" fn run_want(
     call(|module| {
         let need = match need {
             0 => {
-                give_unanswered(module, run)?;
                 let longest = Some(longest_ms).filter(|ms| !ms.is_nan()).map(duration);
                 Need::Open { longest, loops: first != 0 }
             }
@@ -315,7 +281,6 @@ extern "C" fn run_give_up(run: i32, ticket: f64, wall_ms: f64, boot_ms: f64) -> 
 #[unsafe(no_mangle)]
 extern "C" fn run_answer(run: i32, ticket: f64, wall_ms: f64, boot_ms: f64) -> i32 {
     call(|module| {
-        keep_unanswered(module, run)?;
         let now_ms = module.filtered_ms(clocks(wall_ms, boot_ms));
         let run = module.get_mut::<Run>(run)?;
         let ticket = run.ticket(ticket)?;
@@ -334,7 +299,11 @@ extern "C" fn run_answer(run: i32, ticket: f64, wall_ms: f64, boot_ms: f64) -> i
 
 /// The next call that only the host can carry out.
 pub(crate) fn next_call(module: &mut Module, run: i32, now: Clocks) -> Result<Option<(CallId, HostCall)>> {
-    while let Some((id, _, call)) = module.get_mut::<Run>(run)?.run.next_call(now) {
+    loop {
+        let mut leases = take(&mut module.leases);
+        let called = module.get_mut::<Run>(run).map(|found| found.run.next_call(now, &mut leases));
+        module.leases = leases;
+        let Some((id, _, call)) = called? else { return Ok(None) };
         let found = module.get::<Run>(run)?;
         let is_ours = |name: &str, id| module.all::<Run>().any(|run| run.holds(name, id));
         let asked = match without_host(call, &found.others, is_ours) {
@@ -347,13 +316,12 @@ pub(crate) fn next_call(module: &mut Module, run: i32, now: Clocks) -> Result<Op
         };
         return Ok(Some((id, HostCall::new(asked, found.to.clone()))));
     }
-    Ok(None)
 }
 
 /// A call has ended.
 pub(crate) fn done(module: &mut Module, run: i32, id: CallId, end: RunCallEnd, now: Clocks) -> Result<()> {
     module.get_mut::<Run>(run)?.run.done(id, end, now);
-    keep_unanswered(module, run)
+    Ok(())
 }
 
 /// User code returned a promise: the call goes on. Its end is reported too, when it comes.

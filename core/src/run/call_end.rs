@@ -53,16 +53,6 @@ pub(crate) enum End {
     NeedsLoop,
 }
 
-impl End {
-    /// A lease that came later than its round waited for.
-    pub(crate) fn late_lease(self) -> Option<Lease> {
-        match self {
-            End::Claimed(Ok(Claimed::Lease(lease, _))) => Some(lease),
-            _ => None,
-        }
-    }
-}
-
 impl RunCallEnd {
     /// The user code of a claim returned a promise, and the thread that made the call cannot wait for it. The call goes on,
     /// and its end is reported too, when it comes.

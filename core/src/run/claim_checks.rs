@@ -16,6 +16,17 @@ pub(super) fn is_held_here(lease: &Lease, error: &Error, m: &Moment<'_>) -> bool
     ends && lease.is_held_here(error, &m.settings.layout, &m.rules(), m.now_ms)
 }
 
+/// Checks what a source gave: the clocks of its other holders, and whether a lease came where leases come.
+pub(super) fn check(lease: Option<&Lease>, m: &Moment<'_>) -> Result<()> {
+    let peers = lease.map_or(&[][..], |lease| &lease.peer_times_ms);
+    peers_agree(m.now_ms, peers, PEERS_THRESHOLD_MS)?;
+    if lease.is_some() == m.settings.workers.leases() {
+        return Ok(());
+    }
+    let message = "a source of leases gave none, or a source without leases gave one; report this";
+    Err(Error::new(Code::Internal, message))
+}
+
 /// The worker ids of which a claim takes one. `offline`: those with cached leases, and why no server is reachable;
 /// `claimed`: that of the source.
 pub(super) fn candidates(

@@ -40,9 +40,9 @@ impl Farewell {
         self.lease.is_some()
     }
 
-    /// Whether this is the lease that is kept.
-    pub(crate) fn holds(&self, lease: &Lease) -> bool {
-        self.lease.as_ref().is_some_and(|(held, _)| held.lease().is_same(lease))
+    /// The lease that is kept.
+    pub(crate) fn lease(&self) -> Option<&Lease> {
+        self.lease.as_ref().map(|(held, _)| held.lease())
     }
 
     /// A renewal of the lease ended, which was asked for at `since`. The last one that says something counts.

@@ -21,6 +21,7 @@ use crate::run::disk_calls::{
 use crate::run::record_open::{RecordOpen, RecordPeek};
 use crate::run::record_write::RecordWrite;
 use crate::run::source_calls::{ClaimCall, PeersCall, ReleaseCall, RenewCall};
+use crate::snowflake::lease::LeaseKey;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -109,15 +110,15 @@ impl RunCall {
 }
 
 /// What was asked for by a call that is under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Asked {
     PeerTimes,
     Claim,
     Renew,
     /// A renewal of a lease that was lost since.
     LostRenewal,
-    /// The release of this worker id.
-    Release(i64),
+    /// The release of this lease.
+    Release(LeaseKey),
     /// Whether the worker id is held under another name, too.
     Names,
     /// A lock is given back.
@@ -204,12 +205,17 @@ impl Lanes {
         renewals.for_each(|call| call.asked = Asked::LostRenewal);
     }
 
-    /// The worker ids of the releases that are under way.
-    pub(crate) fn releases(&self) -> impl Iterator<Item = i64> {
-        self.calls.iter().filter_map(|call| match call.asked {
-            Asked::Release(worker_id) => Some(worker_id),
+    /// The leases of the releases that are under way.
+    pub(crate) fn releases(&self) -> impl Iterator<Item = &LeaseKey> {
+        self.calls.iter().filter_map(|call| match &call.asked {
+            Asked::Release(lease) => Some(lease),
             _ => None,
         })
+    }
+
+    /// The claims that are under way, abandoned or not.
+    pub(crate) fn claims(&self) -> impl Iterator<Item = CallId> {
+        self.calls.iter().filter(|call| call.asked == Asked::Claim).map(|call| call.id.0)
     }
 
     /// Whether such a call is under way, abandoned or not.

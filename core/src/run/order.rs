@@ -29,6 +29,7 @@ use crate::run::lanes::{Asked, Lane, Lanes};
 use crate::run::leaving::Leaving;
 use crate::run::loss::{Loss, LossStep};
 use crate::run::moment::Moment;
+use crate::run::process_leases::Came;
 use crate::run::round::{Round, RoundEnd};
 use crate::run::run_callers::{Answered, Need, RunCallers, RunTicket};
 use crate::run::run_log::RunLog;
@@ -37,7 +38,7 @@ use crate::run::seat::{Seat, SpanEnd};
 use crate::run::server_leases::ServerLeases;
 use crate::run::settings::{RunSettings, Workers};
 use crate::run::waiting::{Answer, Delay, DelayedBy, Waiting};
-use crate::{Code, Error, Lease, LeaseClaim, RenewalAnswer, RenewalEnd, Snowflake};
+use crate::{Code, Error, Lease, RenewalAnswer, RenewalEnd, Snowflake};
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::sync::Arc;
@@ -69,6 +70,10 @@ pub(crate) struct RunOrder {
     pub(crate) releases: VecDeque<(Lease, i64)>,
     /// The lease servers, if these give the worker ids.
     pub(crate) servers: Option<ServerLeases>,
+    /// The number of this run in its process; 0 before its first claim.
+    pub(crate) number: Aside<u64>,
+    /// What the claims brought.
+    pub(crate) came: VecDeque<Came>,
     /// How many leases were lost one after another without a renewal in between, before this one.
     pub(crate) losses: u32,
     /// Whether this lease was renewed.
@@ -130,6 +135,8 @@ impl RunOrder {
             leaving: None,
             farewell: None,
             releases: VecDeque::new(),
+            number: Aside(0),
+            came: VecDeque::new(),
             losses: 0,
             is_kept: false,
             asks_names: false,
@@ -186,14 +193,6 @@ impl RunOrder {
 
     pub(crate) fn generator(&self) -> Option<&Arc<Snowflake>> {
         self.generator.as_ref().map(Flake::shared)
-    }
-
-    pub(crate) fn give_unanswered(&mut self, claim: LeaseClaim) {
-        self.servers.iter_mut().for_each(|servers| servers.keep_unanswered(claim.clone()));
-    }
-
-    pub(crate) fn take_unanswered(&mut self) -> Option<LeaseClaim> {
-        self.servers.as_mut().and_then(ServerLeases::take_unanswered)
     }
 
     pub(crate) fn log(&self) -> &RunLog {

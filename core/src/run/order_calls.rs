@@ -7,16 +7,17 @@
 //! | `Source` | the claim, the renewal |
 //! | `Cache` | the drop of a cached lease, the claim, the cache of a lease |
 
-use crate::aside::OfCall;
+use crate::aside::{Aside, OfCall};
 use crate::call::CallId;
-use crate::http::{HttpEnd, HttpResult, LateEnd};
+use crate::http::{ClaimEnd, HttpEnd, HttpResult, LateEnd};
 use crate::options::deployment;
-use crate::run::call_end::End;
+use crate::run::call_end::{Claimed, End};
 use crate::run::disk_calls::NamesCall;
 use crate::run::lanes::{Asked, Lane, RunCall, UnderWay};
 use crate::run::moment::Moment;
 use crate::run::notices::RunNotice;
 use crate::run::order::{Life, RunOrder};
+use crate::run::process_leases::{Came, ProcessLeases};
 use crate::run::record_write::RecordWritten;
 use crate::run::server_leases::ServerStep;
 use crate::run::source_calls::{ReleaseCall, RenewCall};
@@ -38,15 +39,24 @@ enum Choice {
 
 impl RunOrder {
     /// The next call. If there is none, nothing becomes ready before the next event or the next time.
-    pub(crate) fn next_call(&mut self, m: &mut Moment<'_>) -> Option<(CallId, Lane, RunCall)> {
+    pub(crate) fn next_call(
+        &mut self,
+        m: &mut Moment<'_>,
+        leases: &mut ProcessLeases,
+    ) -> Option<(CallId, Lane, RunCall)> {
         loop {
+            self.judge(m, leases);
             self.settle(m);
+            // Before a release is sent.
+            self.note(m, leases);
             if let Some(release) = self.next_release(m) {
                 return Some(release);
             }
-            match self.choose(m) {
+            match self.choose(m, leases) {
                 Choice::Call((lane, asked, call, within)) => {
                     let id = self.lanes.begin((lane, asked), m.boot, within);
+                    // Before a claim is sent.
+                    self.note(m, leases);
                     return Some((id, lane, call.numbered(id)));
                 }
                 Choice::Again => {}
@@ -57,18 +67,18 @@ impl RunOrder {
 
     fn next_release(&mut self, m: &mut Moment<'_>) -> Option<(CallId, Lane, RunCall)> {
         let servers = self.servers.as_mut()?;
-        let (at, worker_id, call) = servers.next_release(m)?;
-        let id = self.lanes.begin((Lane::Beside, Asked::Release(worker_id)), m.boot, None);
+        let (at, lease, call) = servers.next_release(m)?;
+        let id = self.lanes.begin((Lane::Beside, Asked::Release(lease)), m.boot, None);
         servers.release_sent(at, id);
         Some((id, Lane::Beside, RunCall::Http(call).numbered(id)))
     }
 
-    fn choose(&mut self, m: &mut Moment<'_>) -> Choice {
+    fn choose(&mut self, m: &mut Moment<'_>, leases: &mut ProcessLeases) -> Choice {
         if let Some(chosen) = self.free_call(m) {
             return Choice::Call(chosen);
         }
         match self.servers.is_some() && self.lanes.is_free(Lane::Source) {
-            true => self.server_call(m),
+            true => self.server_call(m, leases),
             false => Choice::None,
         }
     }
@@ -76,7 +86,7 @@ impl RunOrder {
     /// The next call, but for a request to lease servers.
     fn free_call(&mut self, m: &mut Moment<'_>) -> Option<Chosen> {
         if let Some((lease, until_ms)) = self.releases.pop_front() {
-            let asked = Asked::Release(lease.worker_id);
+            let asked = Asked::Release(lease.key());
             let call = RunCall::Release(ReleaseCall { lease, until_ms, of: OfCall::default() });
             return Some((Lane::Beside, asked, call, None));
         }
@@ -147,14 +157,14 @@ impl RunOrder {
     }
 
     /// The next request to lease servers: of the exchange that is under way, or of one that begins now.
-    fn server_call(&mut self, m: &mut Moment<'_>) -> Choice {
+    fn server_call(&mut self, m: &mut Moment<'_>, leases: &mut ProcessLeases) -> Choice {
         let Some(servers) = &mut self.servers else { return Choice::None };
         if servers.is_idle() {
             let seat = self.seat.as_mut().filter(|_| self.life == Life::Held);
             if let Some(round) = &mut self.round
                 && round.asks_servers()
             {
-                servers.claim(round.call_time(m), m);
+                servers.claim(RunOrder::unanswered(m, leases), round.call_time(m), m);
             } else if let Some(request) =
                 seat.and_then(|seat| seat.next_renewal(self.callers.waits_for_span(), m))
             {
@@ -166,17 +176,22 @@ impl RunOrder {
             ServerStep::Nothing => Choice::None,
             ServerStep::Send(call) => Choice::Call((Lane::Source, asked, RunCall::Http(call), None)),
             ServerStep::Done(result, since) => {
-                self.served(result, since, m);
+                self.served(result, since, None, m);
                 Choice::Again
             }
         }
     }
 
-    /// An exchange with lease servers is over.
-    fn served(&mut self, result: HttpResult, since: Duration, m: &mut Moment<'_>) {
+    /// An exchange with lease servers is over: by the end of this call, if it brought something.
+    fn served(&mut self, result: HttpResult, since: Duration, call: Option<CallId>, m: &mut Moment<'_>) {
         match (result, &mut self.farewell) {
-            (HttpResult::Claimed(end), _) => {
-                self.round.iter_mut().for_each(|round| round.claimed_of_servers(end.clone(), since, m));
+            (HttpResult::Claimed(ClaimEnd { lease: Ok(lease), asked, .. }), _) => {
+                let came = call.map(|call| Came { call: Aside(call), lease, in_time: Some((asked, since)) });
+                self.came.extend(came);
+            }
+            (HttpResult::Claimed(ClaimEnd { lease: Err(error), is_unreachable, .. }), _) => {
+                let round = self.round.iter_mut();
+                round.for_each(|round| round.not_leased(error.clone(), is_unreachable, since, m));
             }
             (HttpResult::Renewed(answer), Some(farewell)) => farewell.renewed(since, answer),
             (HttpResult::Renewed(answer), None) if self.life == Life::Held => {
@@ -192,24 +207,26 @@ impl RunOrder {
             return self.needs_loop(id, m);
         }
         let Some(call) = self.lanes.end(id) else { return };
-        match (call.asked, end) {
+        match (&call.asked, end) {
             (Asked::Release(_), End::Http(end)) => {
                 self.servers.iter_mut().for_each(|servers| servers.release_ended(id, (*end).clone(), m));
             }
             (Asked::Release(_), End::Released(worker_id, Err(text))) => m.tell_unreleased(worker_id, text),
             (Asked::Release(_), _) => {}
-            (_, End::Http(end)) if call.abandoned => self.served_late(*end, &call, m),
+            (_, End::Http(end)) if call.abandoned => self.served_late(*end, id, &call, m),
             (_, End::Http(end)) => {
                 let step = self.servers.as_mut().map(|servers| servers.ended(*end, m.boot));
                 if let Some(ServerStep::Done(result, since)) = step {
-                    self.served(result, since, m);
+                    self.served(result, since, Some(id), m);
                 }
             }
             (Asked::Renew, End::Renewed(answer)) => self.renewed(answer, &call, m),
-            // Nobody waits for it any more.
-            (Asked::PeerTimes | Asked::Claim, end) if call.abandoned => {
-                end.late_lease().into_iter().for_each(|lease| self.release_late(lease, m));
+            (Asked::Claim, End::Claimed(Ok(Claimed::Lease(lease, ago)))) if m.settings.workers.leases() => {
+                let in_time = (!call.abandoned).then_some((call.since.saturating_sub(ago), call.since));
+                self.came.push_back(Came { call: Aside(id), lease, in_time });
             }
+            // Nobody waits for it any more.
+            (Asked::PeerTimes | Asked::Claim, _) if call.abandoned => {}
             (Asked::WriteRecord, End::Written(written)) => self.written(*written, m),
             (Asked::Unlock, end) => match (&mut self.leaving, &mut self.round) {
                 (Some(leaving), _) => leaving.ended(end),
@@ -237,9 +254,9 @@ impl RunOrder {
     }
 
     /// A request to a lease server ended after it was abandoned.
-    fn served_late(&mut self, end: HttpEnd, call: &UnderWay, m: &mut Moment<'_>) {
+    fn served_late(&mut self, end: HttpEnd, id: CallId, call: &UnderWay, m: &mut Moment<'_>) {
         match end.late() {
-            LateEnd::Lease(lease) => self.release_late(lease, m),
+            LateEnd::Lease(lease) => self.came.push_back(Came { call: Aside(id), lease, in_time: None }),
             LateEnd::Renewal(answer) if call.asked == Asked::Renew => self.renewed(answer, call, m),
             LateEnd::Unanswered(claim) => {
                 self.servers.iter_mut().for_each(|servers| servers.keep_unanswered(claim.clone()));
@@ -304,7 +321,7 @@ impl RunOrder {
             if let ServerStep::Done(result, since) = servers.overdue(m) {
                 any = true;
                 self.abandon_source(m);
-                self.served(result, since, m);
+                self.served(result, since, None, m);
             }
         }
         if self.lanes.on(Lane::Source).is_some_and(|call| call.is_overdue(m.boot)) {

@@ -19,17 +19,6 @@ impl RunOrder {
         self.release(lease, from_ms, m);
     }
 
-    /// A lease that came late. If it is the one that is held, or is about to be, it came by another call as well: this one
-    /// is a copy, and a release would give away a worker id that is in use.
-    pub(crate) fn release_late(&mut self, lease: Lease, m: &Moment<'_>) {
-        let is_held = self.seat.as_ref().is_some_and(|seat| seat.holds(&lease))
-            || self.round.as_ref().is_some_and(|round| round.holds(&lease))
-            || self.farewell.as_ref().is_some_and(|farewell| farewell.holds(&lease));
-        if !is_held {
-            self.release_unused(lease, m);
-        }
-    }
-
     fn release(&mut self, lease: Lease, until_ms: i64, m: &Moment<'_>) {
         let is_quiet = self.farewell.as_ref().is_some_and(|farewell| farewell.quietly);
         // Of servers it ends by itself.
@@ -45,7 +34,7 @@ impl RunOrder {
         let waiting = self.releases.iter().map(|(lease, _)| lease.worker_id);
         let of_callback = self.lanes.releases().filter(|_| self.servers.is_none());
         let of_servers = self.servers.iter().flat_map(ServerLeases::releases);
-        waiting.chain(of_callback).chain(of_servers)
+        waiting.chain(of_callback.chain(of_servers).map(|(worker_id, _)| *worker_id))
     }
 
     pub(crate) fn is_releasing(&self) -> bool {

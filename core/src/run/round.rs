@@ -22,10 +22,9 @@
 //! The lease stays here from the source's answer until the machine takes it, whatever happens in between.
 
 use crate::aside::{Aside, OfCall};
-use crate::http::ClaimEnd;
 use crate::run::cache_read::CacheList;
 use crate::run::call_end::{Claimed, End};
-use crate::run::claim_checks::{agree, candidates, is_held_here, tell_of_stranger};
+use crate::run::claim_checks::{agree, candidates, check, is_held_here, tell_of_stranger};
 use crate::run::claim_waits::{ClaimWaits, wait_line};
 use crate::run::disk_calls::{HolderCall, RecordsCall};
 use crate::run::disk_time::DiskTime;
@@ -36,10 +35,7 @@ use crate::run::record_open::RecordPeek;
 use crate::run::record_write::RecordWritten;
 use crate::run::source_calls::{ClaimCall, PeersCall};
 use crate::spelling::name::PEER_TIMES;
-use crate::{
-    ClaimAction, ClaimSearch, Code, Error, Lease, OfflineRefusal, PEERS_THRESHOLD_MS, Result, SPAN_WISH_MS,
-    peers_agree,
-};
+use crate::{ClaimAction, ClaimSearch, Code, Error, Lease, OfflineRefusal, Result, SPAN_WISH_MS};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
@@ -142,9 +138,14 @@ impl Round {
         self.number
     }
 
-    /// Whether this is the lease that it got.
-    pub(crate) fn holds(&self, lease: &Lease) -> bool {
-        matches!(&self.grant, Some(Grant { lease: Some((its, _)), .. }) if its.is_same(lease))
+    /// The lease that it got.
+    pub(crate) fn lease(&self) -> Option<&Lease> {
+        self.grant.as_ref()?.lease.as_ref().map(|(lease, _)| lease)
+    }
+
+    /// Whether it has use for a lease that a claim brought.
+    pub(crate) fn waits_for_claim(&self) -> bool {
+        matches!(self.stage, RoundStage::Asking)
     }
 
     /// Whether it waits for the source.
@@ -429,24 +430,27 @@ impl Round {
         asks
     }
 
-    /// The claim of lease servers ended. It was asked for at `since`.
-    pub(crate) fn claimed_of_servers(&mut self, end: ClaimEnd, since: Duration, m: &mut Moment<'_>) {
+    /// A claim brought a lease, or one that is another's. The lease was asked for at `asked`, and its call at `since`.
+    pub(crate) fn leased(&mut self, lease: Result<Lease>, times: (Duration, Duration), m: &mut Moment<'_>) {
+        let (asked, since) = times;
         self.tell_of_wait(since, "the source of worker ids", m);
-        let opens = self.number == 0;
-        match end.lease {
-            Ok(lease) => self.claimed(Ok(Claimed::Lease(lease, Duration::ZERO)), end.asked, m),
-            Err(why) if opens && why.code() == Code::WorkerLost && end.is_unreachable => {
-                self.stage = match m.settings.persist {
-                    true => RoundStage::Offline(why, m.boot.saturating_add(m.disk_bound())),
-                    false => RoundStage::Undoing(OfflineRefusal::NotPersisted.error(&why)),
-                };
-            }
+        self.claimed(lease.map(|lease| Claimed::Lease(lease, Duration::ZERO)), asked, m);
+    }
+
+    /// The claim of lease servers brought no lease. It was asked for at `since`.
+    pub(crate) fn not_leased(&mut self, why: Error, unreached: bool, since: Duration, m: &mut Moment<'_>) {
+        self.tell_of_wait(since, "the source of worker ids", m);
+        let until = m.boot.saturating_add(m.disk_bound());
+        self.stage = match why.code() {
+            _ if self.number != 0 => RoundStage::Undoing(why),
+            Code::WorkerLost if unreached && m.settings.persist => RoundStage::Offline(why, until),
+            Code::WorkerLost if unreached => RoundStage::Undoing(OfflineRefusal::NotPersisted.error(&why)),
             // The name of the code speaks of a loss.
-            Err(error) if opens && matches!(error.code(), Code::WorkerLost | Code::SourceInvalid) => {
-                self.stage = RoundStage::Undoing(error.context("no worker id could be claimed"));
+            Code::WorkerLost | Code::SourceInvalid => {
+                RoundStage::Undoing(why.context("no worker id could be claimed"))
             }
-            Err(error) => self.stage = RoundStage::Undoing(error),
-        }
+            _ => RoundStage::Undoing(why),
+        };
     }
 
     /// The worker ids whose cached leases seem usable.
@@ -468,18 +472,9 @@ impl Round {
             }
             Err(error) => return self.stage = RoundStage::Undoing(error),
         };
-        let peers = grant.lease.as_ref().map_or(&[][..], |(lease, _)| &lease.peer_times_ms);
-        let agreed = peers_agree(m.now_ms, peers, PEERS_THRESHOLD_MS);
-        let is_as_told = grant.lease.is_some() == m.settings.workers.leases();
+        let checked = check(grant.lease.as_ref().map(|(lease, _)| lease), m);
         self.grant = Some(grant);
-        self.stage = match agreed {
-            Ok(()) if is_as_told => RoundStage::Given,
-            Ok(()) => RoundStage::Undoing(Error::new(
-                Code::Internal,
-                "a source of leases gave none, or a source without leases gave one; report this",
-            )),
-            Err(error) => RoundStage::Undoing(error),
-        };
+        self.stage = checked.map_or_else(RoundStage::Undoing, |()| RoundStage::Given);
     }
 
     fn tell_of_wait(&self, since: Duration, what: &str, m: &mut Moment<'_>) {

@@ -18,7 +18,7 @@ use crate::run::moment::Moment;
 use crate::run::record_file::RecordFile;
 use crate::run::record_write::RecordWritten;
 use crate::{
-    Code, Error, ExtensionAction, HeldLease, Lease, RenewalAnswer, RenewalEnd, RenewalRequest, Result, Span,
+    Code, Error, ExtensionAction, HeldLease, RenewalAnswer, RenewalEnd, RenewalRequest, Result, Span,
     SpanExtension,
 };
 use alloc::boxed::Box;
@@ -248,11 +248,6 @@ impl Seat {
         let held = self.lease.as_ref()?;
         let write = self.cache.as_ref()?.write(held.lease(), held.ends()?, &m.place.writer.boot)?;
         Some(RunCall::WriteLeaseCache(Box::new(write)))
-    }
-
-    /// Whether this is the lease that is held.
-    pub(crate) fn holds(&self, lease: &Lease) -> bool {
-        self.lease.as_ref().is_some_and(|held| held.lease().is_same(lease))
     }
 
     /// The lease is lost, by the word of its source.

@@ -7,17 +7,16 @@
 //! | asking | given up | idle: what a call that is under way brings comes late |
 //! | any | a release begins | the same; the release is asked beside |
 //! | any | the releases are given up | the same; no server is asked for them any more |
-//! | any | a claim ended without an answer, or ended so late, or one of another run is given | the same; it is kept |
-//! | any | a claim begins | asking: the one that was kept longest, as it was; or a new one |
-//! | any | what is kept is taken for another run | the same; it is not kept any more |
+//! | any | a claim ended without an answer, or ended so late | the same; it is for the process |
+//! | idle | a claim begins | asking: for one without an answer, as it was; or for a new one |
 
 use crate::aside::Aside;
 use crate::call::CallId;
 use crate::http::{ClaimEnd, Exchange, ExchangeStep, HttpCall, HttpEnd, HttpResult, HttpServers};
 use crate::run::moment::Moment;
+use crate::snowflake::lease::LeaseKey;
 use crate::{Lease, LeaseClaim, RenewalRequest, SPAN_WISH_MS, ServersHealth};
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::take;
@@ -29,8 +28,8 @@ pub(crate) struct ServerLeases {
     health: ServersHealth,
     asking: Option<Asking>,
     releases: Vec<Releasing>,
-    /// The claims that no server has answered. Two that send one of them would get one lease: it is kept once.
-    unanswered: VecDeque<LeaseClaim>,
+    /// The claims that no server has answered, until the process has them.
+    unanswered: Vec<LeaseClaim>,
     /// For jitter alone.
     seed: u64,
 }
@@ -48,7 +47,7 @@ struct Asking {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Releasing {
     exchange: Exchange,
-    worker_id: i64,
+    lease: LeaseKey,
     /// The call that is under way.
     call: Option<Aside<CallId>>,
 }
@@ -63,7 +62,7 @@ pub(crate) enum ServerStep {
 
 impl ServerLeases {
     pub(crate) fn new(servers: Arc<HttpServers>, health: ServersHealth, seed: u64) -> ServerLeases {
-        let (releases, unanswered) = (Vec::new(), VecDeque::new());
+        let (releases, unanswered) = (Vec::new(), Vec::new());
         ServerLeases { servers, health, asking: None, releases, unanswered, seed }
     }
 
@@ -76,16 +75,14 @@ impl ServerLeases {
         self.asking.as_ref().is_some_and(|asking| asking.is_renewal)
     }
 
-    /// A claim that has no answer, and is not sent by anybody: it is sent again as it was.
+    /// A claim that has no answer, and is not sent by anybody.
     pub(crate) fn keep_unanswered(&mut self, claim: LeaseClaim) {
-        if self.unanswered.iter().all(|kept| kept.instance != claim.instance) {
-            self.unanswered.push_back(claim);
-        }
+        self.unanswered.push(claim);
     }
 
-    /// One claim without an answer, to send. It is not kept any more.
-    pub(crate) fn take_unanswered(&mut self) -> Option<LeaseClaim> {
-        self.unanswered.pop_front()
+    /// The claims without an answer. They are not kept here any more.
+    pub(crate) fn take_unanswered(&mut self) -> Vec<LeaseClaim> {
+        take(&mut self.unanswered)
     }
 
     fn next_seed(&mut self) -> u64 {
@@ -93,11 +90,10 @@ impl ServerLeases {
         self.seed
     }
 
-    /// Begins a claim. It is given up after `within`.
-    pub(crate) fn claim(&mut self, within: Option<Duration>, m: &Moment<'_>) {
+    /// Begins a claim, or sends `unanswered` again. It is given up after `within`.
+    pub(crate) fn claim(&mut self, unanswered: Option<LeaseClaim>, within: Option<Duration>, m: &Moment<'_>) {
         let seed = self.next_seed();
         let times = (m.now_ms, m.now_ms.saturating_add(SPAN_WISH_MS));
-        let unanswered = self.take_unanswered();
         let exchange = Exchange::claim(&self.servers, &m.settings.name, unanswered, times, seed, m.boot);
         let until = within.map(|within| m.boot.saturating_add(within));
         self.asking = Some(Asking { exchange, is_renewal: false, since: m.boot, until });
@@ -113,7 +109,7 @@ impl ServerLeases {
     pub(crate) fn release(&mut self, lease: &Lease, until_ms: i64, m: &Moment<'_>) {
         let seed = self.next_seed();
         let exchange = Exchange::release(&self.servers, &m.settings.name, lease, until_ms, seed, m.boot);
-        self.releases.push(Releasing { exchange, worker_id: lease.worker_id, call: None });
+        self.releases.push(Releasing { exchange, lease: lease.key(), call: None });
     }
 
     /// The next step on the lane of the source. No call is under way there.
@@ -181,17 +177,17 @@ impl ServerLeases {
         releases.chain(asking).min()
     }
 
-    /// The worker ids that are being released.
-    pub(crate) fn releases(&self) -> impl Iterator<Item = i64> {
-        self.releases.iter().map(|releasing| releasing.worker_id)
+    /// The leases that are being released.
+    pub(crate) fn releases(&self) -> impl Iterator<Item = &LeaseKey> {
+        self.releases.iter().map(|releasing| &releasing.lease)
     }
 
-    /// The next call of a release, its place and its worker id. What went wrong with others is logged.
-    pub(crate) fn next_release(&mut self, m: &mut Moment<'_>) -> Option<(usize, i64, Box<HttpCall>)> {
+    /// The next call of a release, its place and its lease. What went wrong with others is logged.
+    pub(crate) fn next_release(&mut self, m: &mut Moment<'_>) -> Option<(usize, LeaseKey, Box<HttpCall>)> {
         let mut at = 0;
         while at < self.releases.len() {
             match self.releases[at].exchange.poll(&mut self.health, m.boot) {
-                ExchangeStep::Send(call) => return Some((at, self.releases[at].worker_id, call)),
+                ExchangeStep::Send(call) => return Some((at, self.releases[at].lease.clone(), call)),
                 ExchangeStep::Sent => at += 1,
                 ExchangeStep::Done(result) => self.released(at, &result, m),
             }
@@ -224,7 +220,7 @@ impl ServerLeases {
     }
 
     fn released(&mut self, at: usize, result: &HttpResult, m: &mut Moment<'_>) {
-        let worker_id = self.releases.remove(at).worker_id;
+        let (worker_id, _) = self.releases.remove(at).lease;
         if let HttpResult::Released(Err(error)) = result {
             m.tell_unreleased(worker_id, error);
         }

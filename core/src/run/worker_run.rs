@@ -4,6 +4,7 @@
 //! event it pulls calls and notices until there are none, and sleeps until [`WorkerRun::next_time`]. Needs and queries:
 //! [`WorkerRun::want`], [`WorkerRun::give_up`], [`WorkerRun::answer`]. What follows what is in [`RunOrder`].
 
+use crate::Snowflake;
 use crate::aside::Aside;
 use crate::call::{CallId, Clocks};
 use crate::place::Place;
@@ -12,14 +13,12 @@ use crate::run::lanes::{Lane, RunCall};
 use crate::run::moment::Moment;
 use crate::run::notices::{Notices, RunNotice};
 use crate::run::order::{RunOrder, Settled};
+use crate::run::process_leases::ProcessLeases;
 use crate::run::run_callers::{Answered, Need, RunTicket};
 use crate::run::run_state::RunState;
 use crate::run::run_stats::RunStats;
 use crate::run::settings::RunSettings;
 use crate::run::waiting::Answer;
-use crate::{LeaseClaim, Snowflake};
-use alloc::format;
-use alloc::string::String;
 use alloc::sync::Arc;
 use core::mem::take;
 use core::time::Duration;
@@ -54,24 +53,6 @@ impl WorkerRun {
         }
     }
 
-    /// A claim that no lease server has answered, if there is one. It leaves this run: two that send it get one lease.
-    /// A host keeps them in [`super::UnansweredClaims`].
-    pub fn take_unanswered(&mut self) -> Option<LeaseClaim> {
-        self.order.take_unanswered()
-    }
-
-    /// Before an opening: what [`WorkerRun::take_unanswered`] of a run of the same name and servers returned. The next claim
-    /// sends it as it was.
-    pub fn give_unanswered(&mut self, claim: LeaseClaim) {
-        self.order.give_unanswered(claim);
-    }
-
-    /// The id space and the servers that lease its worker ids; `None` if others give them.
-    pub(crate) fn leased_from(&self) -> Option<String> {
-        let urls = self.settings.workers.urls()?;
-        Some(format!("{} {}", self.settings.name, urls.join(" ")))
-    }
-
     /// A caller needs something. Its answer comes with [`RunNotice::Wake`], or at once; then nothing is kept of it. A caller
     /// that stops waiting calls [`WorkerRun::give_up`].
     pub fn want(&mut self, need: Need, clocks: Clocks) -> RunTicket {
@@ -96,11 +77,16 @@ impl WorkerRun {
         self.order.answered()
     }
 
-    /// The next call to carry out. Read the clocks directly before: they are the time before the call.
-    pub fn next_call(&mut self, clocks: Clocks) -> Option<(CallId, Lane, RunCall)> {
+    /// The next call to carry out. Read the clocks directly before: they are the time before the call. `leases`: what the
+    /// runs of this process share; who calls this holds its lock.
+    pub fn next_call(
+        &mut self,
+        clocks: Clocks,
+        leases: &mut ProcessLeases,
+    ) -> Option<(CallId, Lane, RunCall)> {
         // What is due is done by the look for a call.
         (self.changed, self.due) = (Aside(false), Aside(None));
-        let call = self.at(clocks, RunOrder::next_call);
+        let call = self.at(clocks, |order, m| order.next_call(m, leases));
         self.changed.0 |= call.is_some();
         call
     }

@@ -24,6 +24,9 @@ pub struct Lease {
     pub peer_times_ms: Vec<i64>,
 }
 
+/// The worker id and the token of a lease.
+pub(crate) type LeaseKey = (i64, Option<String>);
+
 /// The result of a renewal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Renewal {
@@ -88,9 +91,9 @@ impl Lease {
         error.code() == Code::WorkerInUse && self.span(layout, rules, now_ms).is_ok()
     }
 
-    /// Whether this is the same lease, in the hands of the same holder.
-    pub fn is_same(&self, other: &Lease) -> bool {
-        (self.worker_id, &self.token) == (other.worker_id, &other.token)
+    /// What the same lease has in the hands of the same holder.
+    pub(crate) fn key(&self) -> LeaseKey {
+        (self.worker_id, self.token.clone())
     }
 
     fn passed(&self, until_ms: i64, now_ms: i64, what: &str) -> Error {

@@ -3,7 +3,7 @@
 use super::hosts::Pid;
 use super::world::{Workers, World};
 use leafid_core::run::{Answer, Need, RunNotice, RunState, RunTicket};
-use leafid_core::{Action, Error, LeaseClaim};
+use leafid_core::{Action, Error};
 use std::sync::Arc;
 
 /// The callers of a process, as one.
@@ -18,7 +18,6 @@ pub(crate) struct User {
     /// The number of ids that it has.
     pub(crate) ids: u64,
     pub(crate) error: Option<Error>,
-    unanswered: Vec<LeaseClaim>,
 }
 
 impl User {
@@ -61,13 +60,9 @@ impl World {
                 }
                 Answer::Pending(_) => {}
                 Answer::Look | Answer::NoRoom => user.opening = None,
-                Answer::Failed(error) => {
-                    (user.error, user.opening) = (Some(error), None);
-                    user.unanswered.extend(run.take_unanswered());
-                }
+                Answer::Failed(error) => (user.error, user.opening) = (Some(error), None),
             }
         } else if process.generator.is_none() {
-            user.unanswered.pop().into_iter().for_each(|claim| run.give_unanswered(claim));
             user.opening = Some(run.want(Need::Open { longest: None, loops: false }, clocks));
         }
         self.take(pid);

@@ -13,7 +13,7 @@ use leafid_core::call::{Clocks, FileAdvice};
 use leafid_core::format::state::Writer;
 use leafid_core::http::{HttpServer, HttpServers};
 use leafid_core::place::Place;
-use leafid_core::run::{self, RunSettings, WorkerRun};
+use leafid_core::run::{self, ProcessLeases, RunSettings, WorkerRun};
 use leafid_core::{ClockFilter, Layout, OnClockBackwards, Rules, ServersHealth, Snowflake};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -79,6 +79,7 @@ pub(crate) struct World {
 pub(crate) struct Process {
     pub(crate) host: usize,
     pub(crate) run: WorkerRun,
+    leases: ProcessLeases,
     pub(crate) clock: Arc<ClockFilter>,
     pub(crate) user: User,
     /// The generator that its threads see.
@@ -190,6 +191,7 @@ impl World {
         let process = Process {
             host,
             run,
+            leases: ProcessLeases::new(),
             clock,
             user,
             generator: None,
@@ -266,11 +268,12 @@ impl World {
             let Some(process) = self.processes.get_mut(&pid) else { return };
             if let Some(notice) = process.run.next_notice(clocks) {
                 self.notice(pid, notice);
-            } else if let Some((id, lane, call)) = process.run.next_call(clocks) {
+            } else if let Some((id, lane, call)) = process.run.next_call(clocks, &mut process.leases) {
                 self.start(pid, id, lane, call);
             } else if process.run.next_time().is_none_or(|due| due > clocks.boot) {
-                let run = &mut process.run;
-                let sleeps_over = run.next_notice(clocks).is_some() || run.next_call(clocks).is_some();
+                let (run, leases) = (&mut process.run, &mut process.leases);
+                let sleeps_over =
+                    run.next_notice(clocks).is_some() || run.next_call(clocks, leases).is_some();
                 assert!(!sleeps_over, "process {pid} sleeps, and something was ready");
                 self.see_generator(pid);
                 return;

@@ -5,11 +5,13 @@ use leafid_core::call::{CallId, Clocks, FileAdvice, Level};
 use leafid_core::format::state::Writer;
 use leafid_core::place::Place;
 use leafid_core::run::{
-    Answer, Claimed, Holder, Need, RunCall, RunCallEnd, RunNotice, RunSettings, RunTicket, SourceFailure,
-    WorkerRun, Workers,
+    Answer, Claimed, Holder, Need, ProcessLeases, RunCall, RunCallEnd, RunNotice, RunSettings, RunTicket,
+    SourceFailure, WorkerRun, Workers,
 };
 use leafid_core::{ClockFilter, Layout, Lease, Renewal, Result};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -86,6 +88,8 @@ impl Source {
 
 pub(super) struct Host {
     pub(super) run: WorkerRun,
+    /// Runs of one process share it.
+    pub(super) leases: Rc<RefCell<ProcessLeases>>,
     pub(super) disk: Disk,
     pub(super) source: Source,
     pub(super) clocks: Clocks,
@@ -113,6 +117,7 @@ impl Host {
         };
         Host {
             run: WorkerRun::new(settings, place, SEED),
+            leases: Rc::default(),
             disk: Disk::default(),
             source: Source { lease_ms: 10_000, ..Source::default() },
             clocks: Clocks { wall_ms: NOW_MS, boot: Duration::from_secs(1_000) },
@@ -217,7 +222,7 @@ impl Host {
 
     pub(super) fn pull(&mut self) -> Option<(CallId, RunCall)> {
         self.notices();
-        let (id, lane, call) = self.run.next_call(self.clocks)?;
+        let (id, lane, call) = self.run.next_call(self.clocks, &mut self.leases.borrow_mut())?;
         self.notices();
         self.calls.push(format!("{lane:?} {}", name(&call)));
         Some((id, call))

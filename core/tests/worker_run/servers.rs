@@ -2,14 +2,13 @@
 
 use super::host::{CLOSE, Host, OPEN, settings};
 use leafid_core::call::CallId;
-use leafid_core::http::{HttpServer, HttpServers, NoResponse};
+use leafid_core::http::{HttpCall, HttpServer, HttpServers, NoResponse};
 use leafid_core::run::cache_write::CacheWrite;
-use leafid_core::run::{
-    Answer, Need, RunCall, RunCallEnd, RunSettings, RunState, RunTicket, UnansweredClaims, Workers,
-};
+use leafid_core::run::{Answer, Need, RunCall, RunCallEnd, RunSettings, RunState, RunTicket, Workers};
 use leafid_core::wire::Response;
 use leafid_core::{Code, ServersHealth};
 use serde_json::Value;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,6 +49,19 @@ fn lease(sent: &Value) -> (u16, String) {
         r#"{{"worker_id":4,"from":{now},"until":{until},"lease_ms":10000,"peer_times":[],"token":"t1","instance":{instance}}}"#
     );
     (200, body)
+}
+
+/// A claim of an opening that is under way, and the number that it sends.
+fn asks(host: &mut Host, random: u128) -> (CallId, Box<HttpCall>, String) {
+    host.want(OPEN);
+    let (id, RunCall::Http(mut call)) = host.drive_to("Http") else { unreachable!("it is one") };
+    let body = call.request(random).body.unwrap().text;
+    let sent: Value = serde_json::from_str(&body).unwrap();
+    (id, call, sent["instance"].as_str().unwrap().into())
+}
+
+fn instance(random: u128) -> String {
+    format!("{random:032x}")
 }
 
 /// An opening whose worker id the server leases.
@@ -181,51 +193,45 @@ fn a_claim_without_an_answer_is_sent_again_as_it_was_by_the_next_run() {
     let Answer::Failed(error) = first.run.answer(ticket) else { panic!("it is down") };
     assert_eq!(error.code(), Code::WorkerLost);
     assert!(error.message().contains("with persist = false no lease is cached"), "{error}");
-    let mut claims = UnansweredClaims::new();
-    let mut others = Host::new(settings_of(&[OTHER_URL], false));
-    let (mut next, mut second) = (host(), host());
-    claims.keep_of(&mut first.run);
-    for host in [&mut others, &mut next, &mut second] {
-        claims.give_to(&mut host.run);
-    }
-    assert_eq!(others.run.take_unanswered(), None, "these servers were not asked");
-    assert_eq!(second.run.take_unanswered(), None, "two runs that send it get one lease");
-    next.want(OPEN);
-    claims.keep_of(&mut next.run);
-    let (id, call) = next.drive_to("Http");
-    let end = answer(call, 8, |_, sent| {
-        assert_eq!(sent["instance"], "00000000000000000000000000000007");
-        lease(sent)
+    let others = Host::new(settings_of(&[OTHER_URL], false));
+    let sent = [(others, 8), (host(), 9), (host(), 10)].map(|(mut next, random)| {
+        next.leases = Rc::clone(&first.leases);
+        asks(&mut next, random).2
     });
-    next.done(id, end);
-    next.drive();
-    assert_eq!(
-        (next.run.state(), next.run.take_unanswered()),
-        (RunState::Held { worker_id: 4, lost: false }, None)
-    );
+    assert_eq!(sent, [8, 7, 10].map(instance), "two runs that send it get one lease");
 }
 
 /// Its worker id would be leased for nobody.
 #[test]
 fn a_claim_that_ends_late_without_an_answer_outlasts_the_end_of_the_next_one() {
-    let mut host = host();
-    host.want(OPEN);
-    let (id, RunCall::Http(mut call)) = host.drive_to("Http") else { unreachable!("it is one") };
-    call.request(7);
-    host.drive_for(2_000);
-    assert_eq!(
-        (&host.abandoned[..], host.run.take_unanswered()),
-        (&[id][..], None),
-        "it may be answered yet"
-    );
-    host.want(OPEN);
-    let (next, next_call) = host.drive_to("Http");
-    host.done(id, call.failed(NoResponse::TimedOut, false).into());
-    host.done(next, answer(next_call, 8, |_, sent| lease(sent)));
-    host.drive();
-    assert_eq!(host.run.state(), RunState::Held { worker_id: 4, lost: false });
-    let unanswered = host.run.take_unanswered();
-    assert_eq!(unanswered.map(|claim| claim.instance).as_deref(), Some("00000000000000000000000000000007"));
+    let mut first = host();
+    let (id, call, _) = asks(&mut first, 7);
+    first.drive_for(2_000);
+    assert_eq!(first.abandoned, [id]);
+    let (next, next_call, sent) = asks(&mut first, 8);
+    assert_eq!(sent, instance(8), "the first one may be answered yet");
+    first.done(id, call.failed(NoResponse::TimedOut, false).into());
+    first.done(next, answer(RunCall::Http(next_call), 8, |_, sent| lease(sent)));
+    first.drive();
+    assert_eq!(first.run.state(), RunState::Held { worker_id: 4, lost: false });
+    let mut second = host();
+    second.leases = Rc::clone(&first.leases);
+    assert_eq!(asks(&mut second, 9).2, instance(7));
+}
+
+/// A server is wrong to lease a worker id twice. A release would give it to a third one.
+#[test]
+fn a_late_lease_that_another_run_of_the_process_holds_is_not_released() {
+    let mut first = host();
+    let (id, call, _) = asks(&mut first, 7);
+    first.drive_for(2_000);
+    let mut second = host();
+    second.leases = Rc::clone(&first.leases);
+    opens(&mut second);
+    second.drive();
+    assert_eq!(second.run.state(), RunState::Held { worker_id: 4, lost: false });
+    first.done(id, answer(RunCall::Http(call), 7, |_, sent| lease(sent)));
+    assert!(first.pull().is_none(), "{:?}", first.calls);
 }
 
 /// A run with a lease of a server that is to be cached, and its write.

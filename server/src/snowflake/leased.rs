@@ -11,8 +11,8 @@ use leafid_core::call::{CallId, Clocks, FileAdvice, Level};
 use leafid_core::format::state::Writer;
 use leafid_core::place::Place;
 use leafid_core::run::{
-    Answer, ClaimCall, Claimed, Need, Pause, RenewCall, RunCall, RunNotice, RunSettings, RunState, RunTicket,
-    SourceFailure, Waiting, WorkerRun, Workers,
+    Answer, ClaimCall, Claimed, Need, Pause, ProcessLeases, RenewCall, RunCall, RunNotice, RunSettings,
+    RunState, RunTicket, SourceFailure, Waiting, WorkerRun, Workers,
 };
 use leafid_core::{BackOff, Code, Error, Layout, Lease, Renewal, Result, Rules, Run, Snowflake};
 use parking_lot::Mutex;
@@ -44,6 +44,8 @@ pub(crate) struct LeasedSnowflake {
 
 struct LeasedRun {
     run: WorkerRun,
+    /// No other run of this process leases worker ids.
+    leases: ProcessLeases,
     /// When the machine is looked at if nothing happens until then.
     looks_at: Option<Duration>,
     /// Why it is not open.
@@ -98,7 +100,7 @@ impl LeasedSnowflake {
             name: options.snowflake_name.clone(),
             only: options.snowflake_worker,
             runtime: Handle::current(),
-            machine: Mutex::new(LeasedRun { run, looks_at: None, error: None }),
+            machine: Mutex::new(LeasedRun { run, leases: ProcessLeases::new(), looks_at: None, error: None }),
             generator: Mutex::default(),
             lock: Mutex::default(),
             news: Notify::new(),
@@ -234,7 +236,7 @@ impl LeasedSnowflake {
         let (mut calls, mut lines, mut has_news) = (Vec::new(), Vec::new(), false);
         let (result, looks_at) = {
             let mut state = self.machine.lock();
-            let LeasedRun { run, looks_at, .. } = &mut *state;
+            let LeasedRun { run, leases, looks_at, .. } = &mut *state;
             let result = event(run, clocks);
             loop {
                 if let Some(notice) = run.next_notice(clocks) {
@@ -244,7 +246,7 @@ impl LeasedSnowflake {
                         // The store goes on. What came too late is undone.
                         RunNotice::Abandon(_) => {}
                     }
-                } else if let Some((id, _, call)) = run.next_call(clocks) {
+                } else if let Some((id, _, call)) = run.next_call(clocks, leases) {
                     calls.push((id, call));
                 } else {
                     break;

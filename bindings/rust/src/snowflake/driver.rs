@@ -15,8 +15,7 @@ use crate::os;
 use crate::os::clock::Clock;
 use crate::os::env::Env;
 use crate::os::futex;
-use crate::os::mutex::{PollSleep, lock_signal_safe};
-use crate::snowflake::unanswered;
+use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::tasks::interrupt::Interrupted;
 use crate::tasks::renewal_timer::{Renewable, RenewalTimer};
 use crate::tasks::user_calls;
@@ -27,7 +26,8 @@ use crate::worker::worker_locks::WorkerLocks;
 use leafid_core::call::{CallId, Clocks, Level};
 use leafid_core::place::Place;
 use leafid_core::run::{
-    Answer, Lane, Need, RunCall, RunCallEnd, RunNotice, RunState, RunStats, RunTicket, Waiting, WorkerRun,
+    Answer, Lane, Need, ProcessLeases, RunCall, RunCallEnd, RunNotice, RunState, RunStats, RunTicket,
+    Waiting, WorkerRun,
 };
 use leafid_core::{Durations, Result, Snowflake as Core};
 use std::sync::atomic::{
@@ -49,6 +49,8 @@ pub(crate) struct Driver {
     pub(crate) clock: Clock,
     renewer: Arc<RenewalTimer>,
     machine: Mutex<Machine>,
+    /// Its lock is taken with that of the machine.
+    leases: Arc<Mutex<ProcessLeases>>,
     /// Its lock is held while the disk is used.
     held: Mutex<WorkerLocks>,
     /// The number of generators so far.
@@ -127,11 +129,12 @@ impl Renewable for Driver {
 }
 
 impl Driver {
-    /// `seed` is for jitter alone.
+    /// `leases`: what the drivers of the process share. `seed` is for jitter alone.
     #[inline(never)]
     pub(crate) fn new(
         env: &Arc<Env>,
         renewer: &Arc<RenewalTimer>,
+        leases: &Arc<Mutex<ProcessLeases>>,
         settings: &Arc<SnowflakeSettings>,
         place: Place,
         seed: u64,
@@ -143,6 +146,7 @@ impl Driver {
             clock: env.clock.read_as(settings.key.clock_source),
             renewer: Arc::clone(renewer),
             machine: Mutex::new(Machine { run, told: None }),
+            leases: Arc::clone(leases),
             held: Mutex::default(),
             generators: AtomicU64::new(0),
             answered: AtomicU64::new(0),
@@ -175,13 +179,8 @@ impl Driver {
 
     /// Opens it. `interrupted` is called from time to time. Errors: those of the machine; `would_block` if it returns true.
     pub(crate) fn open(self: &Arc<Self>, interrupted: Interrupted<'_>) -> Result<()> {
-        self.with(|run, _| unanswered::with(|claims| claims.give_to(run)));
         let need = Need::Open { longest: self.settings.max_wait, loops: true };
-        let opened = self.await_driven(need, interrupted);
-        if opened.is_err() {
-            self.keep_unanswered();
-        }
-        opened?;
+        self.await_driven(need, interrupted)?;
         if self.settings.uses_leases() {
             // A lease ends by itself, also before the first id.
             self.renewer.schedule(self, true);
@@ -207,9 +206,7 @@ impl Driver {
             // A renewal that closes its own generator would wait for itself.
             source.has_queued() || !(source.runs_on_callers_thread() || user_calls::is_this_thread())
         });
-        let closed = self.await_driven(Need::Close { quietly: false, waits_for_source }, &mut || false);
-        self.keep_unanswered();
-        closed
+        self.await_driven(Need::Close { quietly: false, waits_for_source }, &mut || false)
     }
 
     /// Its job with the renewal thread ends.
@@ -355,7 +352,6 @@ impl Driver {
         awaited.leave();
         // What came before the line above.
         self.drive(Driving::Awaited);
-        self.keep_unanswered();
     }
 
     /// Whether a failed opening still gives back what it has locked.
@@ -400,7 +396,8 @@ impl Driver {
             if let Some(notice) = run.next_notice(clocks) {
                 return Next::Tell(notice);
             }
-            match run.next_call(clocks) {
+            // Signals are blocked here too.
+            match run.next_call(clocks, &mut lock(&self.leases)) {
                 Some((id, lane, call)) => Next::Call(id, lane, call),
                 None => match run.next_notice(clocks) {
                     Some(notice) => Next::Tell(notice),
@@ -465,18 +462,9 @@ impl Driver {
         self.done(id, end);
         self.under_way.fetch_sub(1, AcqRel);
         self.tell_news();
-        if self.drivers.load(Acquire) == 0 {
-            let due = self.drive(Driving::AfterCall);
-            self.keep_unanswered();
-            if due.is_some() {
-                self.renewer.schedule(self, true);
-            }
+        if self.drivers.load(Acquire) == 0 && self.drive(Driving::AfterCall).is_some() {
+            self.renewer.schedule(self, true);
         }
-    }
-
-    /// What no server has answered is sent again by the next opening.
-    pub(crate) fn keep_unanswered(&self) {
-        self.with(|run, _| unanswered::with(|claims| claims.keep_of(run)));
     }
 
     /// Carries out a call of leafid's own.

@@ -11,7 +11,7 @@ use crate::worker::place::place;
 use crate::worker::settings::{Key, SnowflakeSettings};
 use leafid_core::call::CLOSE_WAITS;
 use leafid_core::place::Place;
-use leafid_core::run::closed;
+use leafid_core::run::{ProcessLeases, closed};
 use leafid_core::{Code, Error, Result};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -22,6 +22,7 @@ static REGISTRY: PerProcess<Registry> = PerProcess::new();
 pub(crate) struct Registry {
     env: Arc<Env>,
     entries: Mutex<Vec<Entry>>,
+    leases: Arc<Mutex<ProcessLeases>>,
     renewer: Arc<RenewalTimer>,
     /// The generation of its process.
     generation: u64,
@@ -45,7 +46,7 @@ enum Lookup {
     /// It gives back what a failed opening has locked.
     Left(Arc<Driver>),
     /// It was removed.
-    Failed(Entry),
+    Failed,
 }
 
 /// This process's registry.
@@ -67,6 +68,7 @@ impl Registry {
         Registry {
             env,
             entries: Mutex::new(Vec::new()),
+            leases: Arc::default(),
             renewer: Arc::new(RenewalTimer::new()),
             generation: os::process::generation(),
         }
@@ -129,7 +131,8 @@ impl Registry {
                     }
                     // What is left of it had the settings of another opening.
                     Some((at, entry)) if entry.handles == 0 && entry.driver.has_failed() => {
-                        Lookup::Failed(entries.swap_remove(at))
+                        entries.swap_remove(at);
+                        Lookup::Failed
                     }
                     Some((_, entry)) if entry.handles == 0 => Lookup::Left(Arc::clone(&entry.driver)),
                     Some((_, entry)) => {
@@ -137,7 +140,8 @@ impl Registry {
                         Lookup::Open(Arc::clone(&entry.driver), false)
                     }
                     None => {
-                        let driver = Driver::new(&self.env, &self.renewer, settings, place.clone(), seed);
+                        let (env, place) = (&self.env, place.clone());
+                        let driver = Driver::new(env, &self.renewer, &self.leases, settings, place, seed);
                         let (driver, key) = (Arc::new(driver), settings.key.clone());
                         let entry =
                             Entry { directory, key, driver: Arc::clone(&driver), handles: 1, closing: false };
@@ -148,10 +152,7 @@ impl Registry {
             });
             match found {
                 Some(Lookup::Open(driver, is_first)) => return Ok((driver, is_first)),
-                Some(Lookup::Failed(entry)) => {
-                    entry.driver.keep_unanswered();
-                    continue;
-                }
+                Some(Lookup::Failed) => continue,
                 // The thread that drives it may have ended.
                 Some(Lookup::Left(driver)) if !helped => {
                     helped = driver.help(deadline.saturating_duration_since(Instant::now()));

@@ -4,13 +4,16 @@ use super::sources::{LeaseUse, lease_use};
 use super::state::{Wrong, layout};
 use super::told::{Leases, Told};
 use leafid_core::call::{CallId, Clocks};
-use leafid_core::run::{Answer, RunCall, RunCallEnd, RunNotice, RunState, RunTicket, WorkerRun};
+use leafid_core::run::{
+    Answer, ProcessLeases, RunCall, RunCallEnd, RunNotice, RunState, RunTicket, WorkerRun,
+};
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Process {
     pub(super) run: WorkerRun,
+    shared: ProcessLeases,
     pub(super) flights: Vec<Flight>,
     pub(super) leases: Leases,
     /// The last tick with an id.
@@ -77,6 +80,7 @@ impl Process {
         let (flights, leases) = Default::default();
         Process {
             run,
+            shared: ProcessLeases::new(),
             flights,
             leases,
             last: None,
@@ -98,7 +102,7 @@ impl Process {
                     RunNotice::Log(_, text) => self.leases.leave(&text),
                     _ => {}
                 }
-            } else if let Some((id, _, call)) = self.run.next_call(clocks) {
+            } else if let Some((id, _, call)) = self.run.next_call(clocks, &mut self.shared) {
                 self.check(&call)?;
                 let (call, asked) = (Some(call), clocks.boot);
                 self.flights.push(Flight {
@@ -110,7 +114,8 @@ impl Process {
                     again: false,
                 });
             } else if self.run.next_time().is_none_or(|due| due > clocks.boot) {
-                if self.run.next_notice(clocks).is_some() || self.run.next_call(clocks).is_some() {
+                let call = self.run.next_call(clocks, &mut self.shared);
+                if call.is_some() || self.run.next_notice(clocks).is_some() {
                     return Err(Wrong::SleepsOver);
                 }
                 self.see_loss();
