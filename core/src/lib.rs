@@ -74,6 +74,9 @@ mod segment;
 mod server;
 mod snowflake;
 mod sorted;
+// The machines use all of it.
+#[cfg_attr(not(all(feature = "format", feature = "options", feature = "wire")), allow(dead_code))]
+mod sorted_map;
 // Without options a program has one spelling.
 #[cfg_attr(not(feature = "options"), allow(dead_code, unreachable_pub))]
 mod spelling;

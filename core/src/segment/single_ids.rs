@@ -17,8 +17,8 @@
 //!
 //! After the first failed request of a tag, only one request runs at a time, until one succeeds.
 
+use crate::sorted_map::SortedMap;
 use crate::{Error, Result, Segment, Turns};
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::mem::{replace, take};
@@ -38,7 +38,7 @@ pub struct SingleIds<T, R> {
     most: usize,
     /// The number of threads that send requests, or will.
     workers: usize,
-    collected: BTreeMap<T, Arrivals<R>>,
+    collected: SortedMap<T, Arrivals<R>>,
 }
 
 /// The next actions of the host. It must carry out all of them.
@@ -85,7 +85,7 @@ struct Arrivals<R> {
 impl<T: Ord + Clone, R> SingleIds<T, R> {
     /// `most` is the number of concurrent requests, for all tags together.
     pub fn new(most: usize) -> SingleIds<T, R> {
-        SingleIds { turns: Turns::new(most), most, workers: 0, collected: BTreeMap::new() }
+        SingleIds { turns: Turns::new(most), most, workers: 0, collected: SortedMap::new() }
     }
 
     /// A tag needs this number of responses. `urgent`: a caller waits.
@@ -173,7 +173,7 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
     }
 
     fn of(&mut self, tag: &T) -> &mut Arrivals<R> {
-        self.collected.entry(tag.clone()).or_default()
+        self.collected.or_default(tag.clone())
     }
 
     /// Plans the requests for a tag that needs this number of responses.
@@ -320,7 +320,7 @@ mod tests {
     fn end(ids: &mut Ids, came: Result<Segment>) -> (usize, bool, bool) {
         ids.turns.ended(&TAG);
         ids.collect(&TAG, came, NOW);
-        let collected = &ids.collected[&TAG];
+        let collected = ids.collected.get(&TAG).unwrap();
         (collected.failed, collected.failing, collected.silent_since.is_some())
     }
 
@@ -337,7 +337,7 @@ mod tests {
             ids.turns.begin().unwrap();
             assert_eq!(end(&mut ids, came), (seen, seen > 0, false));
         }
-        assert_eq!(ids.collected[&TAG].segments.len(), 2);
+        assert_eq!(ids.collected.get(&TAG).unwrap().segments.len(), 2);
     }
 
     #[test]

@@ -16,7 +16,7 @@
 //! | any, and none of its requests runs | `forget` | gone |
 //! | any, and one of its requests runs | `forget` | nothing planned |
 
-use alloc::collections::BTreeMap;
+use crate::sorted_map::SortedMap;
 
 /// The planned and the running requests of each tag. Each call takes a time that is logarithmic in the number of tags.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,9 +26,9 @@ pub struct Turns<T> {
     under_way: usize,
     /// The number of planned requests, of all tags.
     wanted: u64,
-    lines: BTreeMap<T, Line>,
+    lines: SortedMap<T, Line>,
     /// The tags that are ready, the next one first. `came` makes each rank the only one of its kind.
-    ready: BTreeMap<Rank, T>,
+    ready: SortedMap<Rank, T>,
     number: u64,
 }
 
@@ -57,7 +57,7 @@ impl<T: Ord + Clone> Turns<T> {
     /// With this number of concurrent requests, at least one.
     pub fn new(most: usize) -> Turns<T> {
         let most = most.max(1);
-        Turns { most, under_way: 0, wanted: 0, lines: BTreeMap::new(), ready: BTreeMap::new(), number: 0 }
+        Turns { most, under_way: 0, wanted: 0, lines: SortedMap::new(), ready: SortedMap::new(), number: 0 }
     }
 
     /// Plans `wanted` requests for a tag, at most `most` of them at the same time.
@@ -70,7 +70,7 @@ impl<T: Ord + Clone> Turns<T> {
         if self.under_way >= self.most {
             return None;
         }
-        let tag = self.ready.first_key_value()?.1.clone();
+        let tag = self.ready.first()?.1.clone();
         self.number += 1;
         self.under_way += 1;
         let number = self.number;

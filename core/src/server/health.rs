@@ -15,9 +15,9 @@
 //! | probed | the attempt fails | backing off, for longer |
 //! | any | an attempt succeeds | healthy |
 
+use crate::sorted_map::SortedMap;
 use crate::{BackOff, Code, Error, LONGEST_MS};
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// The servers of one source, in the order of the user's list. Times are milliseconds of a clock that only goes
@@ -137,7 +137,7 @@ struct ServerHealth {
     /// The tag of the last failure of the whole server.
     asked_by: Box<str>,
     /// The tags with a wrong response and no correct one since.
-    of_tags: BTreeMap<Box<str>, BackOffState>,
+    of_tags: SortedMap<Box<str>, BackOffState>,
     /// The number of correct responses, and the number of tags with a wrong response since the last of them.
     answers: u64,
     wrong_for: usize,
@@ -265,7 +265,7 @@ impl ServerHealth {
         self.last_error = Some(failure.error.clone());
         let mut is_whole = failure.is_whole || whose.is_empty();
         if !is_whole {
-            let state = self.of_tags.entry(whose.into()).or_default();
+            let state = self.of_tags.or_default(whose.into());
             if state.answers.replace(self.answers) != Some(self.answers) {
                 self.wrong_for += 1;
             }

@@ -4,7 +4,8 @@ use super::settings::TagId;
 use super::supply_call::Notice;
 use super::tickets::{Ticket, Tickets};
 use crate::call::{CallId, Level};
-use alloc::collections::{BTreeSet, VecDeque};
+use crate::sorted_map::SortedMap;
+use alloc::collections::VecDeque;
 use alloc::string::String;
 use core::time::Duration;
 
@@ -43,8 +44,8 @@ pub(super) enum Timer {
 /// What has to be done, and when.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agenda {
-    ready: BTreeSet<(QueuePlace, TagId)>,
-    timers: BTreeSet<(Duration, Timer)>,
+    ready: SortedMap<(QueuePlace, TagId), ()>,
+    timers: SortedMap<(Duration, Timer), ()>,
     notices: VecDeque<Notice>,
     /// The last place at the end, and the first one at the front.
     last: i64,
@@ -64,7 +65,7 @@ impl Agenda {
         let number = if comes_first { &mut self.first } else { &mut self.last };
         *number += if comes_first { -1 } else { 1 };
         let place = (urgency, *number);
-        self.ready.insert((place, tag));
+        self.ready.insert((place, tag), ());
         place
     }
 
@@ -75,7 +76,7 @@ impl Agenda {
         }
         self.ready.remove(&(place, tag));
         let place = (urgency, place.1);
-        self.ready.insert((place, tag));
+        self.ready.insert((place, tag), ());
         place
     }
 
@@ -85,7 +86,7 @@ impl Agenda {
 
     /// The next tag, and whether its fetch goes on.
     pub(super) fn next(&self) -> Option<(QueuePlace, TagId)> {
-        self.ready.first().copied()
+        self.ready.first().map(|(next, _)| *next)
     }
 
     pub(super) fn ready(&self) -> usize {
@@ -93,7 +94,7 @@ impl Agenda {
     }
 
     pub(super) fn set(&mut self, at: Duration, timer: Timer) {
-        self.timers.insert((at, timer));
+        self.timers.insert((at, timer), ());
     }
 
     pub(super) fn unset(&mut self, at: Duration, timer: Timer) {
@@ -102,14 +103,14 @@ impl Agenda {
 
     /// The next timer whose time has come. `ran`: the number of timers that this poll has run before.
     pub(super) fn due(&mut self, now: Duration, ran: usize) -> Option<Timer> {
-        let first = self.timers.first().filter(|(at, _)| *at <= now && ran < MOST_TIMERS).copied()?;
+        let (first, _) = *self.timers.first().filter(|((at, _), _)| *at <= now && ran < MOST_TIMERS)?;
         self.timers.remove(&first);
         Some(first.1)
     }
 
     /// The time of the next timer.
     pub(super) fn next_time(&self) -> Option<Duration> {
-        self.timers.first().map(|(at, _)| *at)
+        self.timers.first().map(|((at, _), _)| *at)
     }
 
     pub(super) fn wake(&mut self, ticket: Ticket) {

@@ -16,9 +16,9 @@ use super::supply_call::{Call, FetchCall, Notice, SupplyEnd};
 use super::tickets::{Outcome, Ticket};
 use super::work::{FetchStage, Work};
 use crate::call::{CallId, Level};
+use crate::sorted_map::SortedMap;
 use crate::{Code, Error, FetchEnd, Fetched, LARGEST_STEP, Result, Segment, ServersReadiness};
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) struct Fetches {
     pub(super) singles: Option<Singles>,
     pub(super) ranges: Ranges,
     /// The calls of fetches that are under way.
-    pub(super) calls: BTreeMap<CallId, TagId>,
+    pub(super) calls: SortedMap<CallId, TagId>,
     seed: u64,
     /// The number of tags whose fetches ended, or were not needed, since the last look at this.
     pub(super) ended: usize,
@@ -51,7 +51,7 @@ impl Fetches {
             singles: Singles::of(&settings.source),
             needs: Needs::new(settings),
             ranges: Ranges::default(),
-            calls: BTreeMap::new(),
+            calls: SortedMap::new(),
             seed,
             ended: 0,
             is_behind: false,

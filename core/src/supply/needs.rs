@@ -6,9 +6,9 @@ use super::settings::{SupplySettings, TagId};
 use super::tag_supply::TagSupply;
 use super::tickets::{Caller, Outcome, Ticket, Tickets, Wish};
 use crate::call::CallId;
+use crate::sorted_map::SortedMap;
 use crate::{CircuitBreaker, Error, FetchAction, FetchPhase, Fetched, Result, Run};
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -20,8 +20,8 @@ pub(super) const MOST_NEED: u64 = 1 << 24;
 #[derive(Clone, Debug)]
 pub(super) struct Needs {
     pub(super) settings: Arc<SupplySettings>,
-    pub(super) tags: BTreeMap<TagId, Box<TagSupply>>,
-    pub(super) names: BTreeMap<Arc<str>, TagId>,
+    pub(super) tags: SortedMap<TagId, Box<TagSupply>>,
+    pub(super) names: SortedMap<Arc<str>, TagId>,
     pub(super) callers: Tickets,
     pub(super) agenda: Agenda,
     pub(super) breaker: CircuitBreaker<TagId>,
@@ -38,8 +38,8 @@ impl Needs {
         Needs {
             breaker: CircuitBreaker::limited_to(settings.limit()),
             settings: Arc::new(settings),
-            tags: BTreeMap::new(),
-            names: BTreeMap::new(),
+            tags: SortedMap::new(),
+            names: SortedMap::new(),
             callers: Tickets::default(),
             agenda: Agenda::default(),
             is_closed: false,

@@ -6,8 +6,9 @@ use super::needs::Needs;
 use super::supply_call::{Call, FetchCall, Notice};
 use super::tickets::Ticket;
 use crate::call::{CallId, Level};
+use crate::sorted_map::SortedMap;
 use crate::{Error, Fetched, Result};
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use core::time::Duration;
 
@@ -17,7 +18,7 @@ pub(super) struct Ranges {
     /// Those that no call was made for yet: the caller, its step and its bound.
     waiting: VecDeque<(Ticket, i64, i64)>,
     /// Those that are under way, with the mark before the call.
-    calls: BTreeMap<CallId, (Ticket, i64)>,
+    calls: SortedMap<CallId, (Ticket, i64)>,
 }
 
 impl Ranges {

@@ -5,9 +5,10 @@ use super::asked_servers::AskedServers;
 use super::settings::{Source, TagId};
 use crate::call::CallId;
 use crate::http::{Exchange, HttpEnd};
+use crate::sorted_map::SortedMap;
 use crate::{Fetched, Result, Segment, SingleIds, SingleIdsActions, SingleIdsAnswer};
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::hash::Hash;
 use core::time::Duration;
@@ -19,7 +20,7 @@ pub(super) struct Singles {
     /// The number of ids in one response.
     each: u64,
     /// The requests that are under way.
-    calls: BTreeMap<CallId, (TagId, Box<Exchange>)>,
+    calls: SortedMap<CallId, (TagId, Box<Exchange>)>,
     /// Those that are sent to the next server.
     again: VecDeque<(TagId, Box<Exchange>)>,
 }
@@ -37,7 +38,7 @@ impl Singles {
     pub(super) fn of(source: &Source) -> Option<Singles> {
         let (mode, connections) = source.leaf()?;
         let ids = SingleIds::new(connections.max(1));
-        Some(Singles { ids, each: mode.each() as u64, calls: BTreeMap::new(), again: VecDeque::new() })
+        Some(Singles { ids, each: mode.each() as u64, calls: SortedMap::new(), again: VecDeque::new() })
     }
 
     /// The fetch of a tag wants this many ids. `waits`: a caller waits for them.

@@ -13,9 +13,10 @@
 
 use super::settings::TagId;
 use crate::call::CallId;
+use crate::sorted_map::SortedMap;
 use crate::{Error, Fetched, Run};
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::hash::Hash;
 use core::time::Duration;
@@ -151,7 +152,7 @@ fn goes_on(first: &Run, second: &Run) -> bool {
 
 /// All tickets that were not collected yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Tickets(BTreeMap<Ticket, Box<Caller>>);
+pub(super) struct Tickets(SortedMap<Ticket, Box<Caller>>);
 
 impl Tickets {
     pub(super) fn insert(&mut self, ticket: Ticket, caller: Caller) {
@@ -181,7 +182,7 @@ impl Tickets {
     }
 
     pub(super) fn numbers(&self) -> impl Iterator<Item = Ticket> {
-        self.0.keys().copied()
+        self.0.iter().map(|(ticket, _)| *ticket)
     }
 }
 
