@@ -1,7 +1,7 @@
 //! The error type of leafid.
 
 use crate::Code;
-use crate::secrets::shown_url;
+use crate::secrets::{has, shown_url};
 use crate::spelling::Named;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -70,7 +70,7 @@ impl Error {
 
     fn invalid_text(name: &str, value: String, allowed: &str) -> Error {
         // Whatever option it was meant for, and in whatever place: it may be the URL of a store, with a password.
-        let is_url = |text: &str| ["@", "://", "password="].iter().any(|sign| text.contains(sign));
+        let is_url = |text: &str| ["@", "://", "password="].iter().any(|sign| has(text, sign));
         let shown = |text: &str| if is_url(text) { shown_url(text) } else { text.into() };
         let (name, mut value) = (shown(name), shown(&value));
         if value.len() > 200 {

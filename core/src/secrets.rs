@@ -52,7 +52,7 @@ fn shown(parts: &[&str], text: &str) -> String {
 /// part of it for a host or a path, and name it in its errors.
 #[cfg(feature = "options")]
 pub fn has_raw_password(url: &str) -> bool {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let (_, rest) = scheme_of(url);
     first_of(rest, b"/?#").is_some_and(|end| rest.rfind('@').is_some_and(|at| end < at))
 }
 
@@ -66,7 +66,7 @@ pub fn shown_urls<'u>(urls: impl IntoIterator<Item = &'u String>) -> String {
 /// A text that may be a path, for messages: not the content of a file that somebody gave in place of its path.
 #[cfg(feature = "options")]
 pub fn shown_path(text: &str) -> String {
-    match text.contains(['\n', '\r']) || text.contains("-----BEGIN") {
+    match text.contains(['\n', '\r']) || has(text, "-----BEGIN") {
         true => format!("a text of {} bytes that is no path", text.len()),
         false => text.to_owned(),
     }
@@ -115,6 +115,20 @@ fn unfinished_user(rest: &str) -> Option<usize> {
         begin += 1;
         after.strip_prefix("//")?;
     }
+}
+
+/// What is before `://`, and what is behind it.
+#[cfg(feature = "options")]
+pub(crate) fn scheme_of(url: &str) -> (&str, &str) {
+    match url.as_bytes().windows(3).position(|found| found == b"://") {
+        Some(end) => (split(url, end).0, split(url, end + 3).1),
+        None => ("", url),
+    }
+}
+
+/// Whether the sign is in the text.
+pub(crate) fn has(text: &str, sign: &str) -> bool {
+    text.as_bytes().windows(sign.len()).any(|found| found == sign.as_bytes())
 }
 
 fn first_of(text: &str, wanted: &[u8]) -> Option<usize> {

@@ -32,7 +32,7 @@ impl SharedFailure {
             SharedFailure::Locked => {
                 let message = format!(
                     "{path} was locked by others for {} ms; try again, and see what holds it that long",
-                    LOCK_TIMEOUT.as_millis()
+                    LOCK_TIMEOUT.as_millis() as u64
                 );
                 Error::new(Code::SegmentUnavailable, message)
             }

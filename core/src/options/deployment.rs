@@ -3,6 +3,7 @@
 //! If each container has its own directory, its replicas do not see each other. A network directory is shared by hosts
 //! whose locks may not exclude each other. The rules are pure functions of the facts.
 
+use crate::quoted::Quoted;
 use crate::sorted::sorted;
 use crate::spelling::name::{EXCLUSIVE_RANGE, SHARED_FS, STATE_DIR};
 use crate::{Code, Error, Result};
@@ -207,11 +208,12 @@ pub fn other_names_warning(name: &str, worker_id: u32, others: Vec<String>) -> O
     let mut others = sorted(others.into_iter().filter(|other| other != name));
     others.dedup();
     let more = others.len().saturating_sub(MOST_NAMES);
-    let shown: Vec<_> = others.iter().take(MOST_NAMES).map(|other| format!("{other:?}")).collect();
+    let shown: Vec<_> = others.iter().take(MOST_NAMES).map(|other| format!("{}", Quoted(other))).collect();
     let and_more = if more > 0 { format!(" and {more} more") } else { String::new() };
     (!shown.is_empty()).then(|| {
+        let name = Quoted(name);
         format!(
-            "worker id {worker_id} of {name:?} is held on this host under another name, too: {}{and_more}; each name is an \
+            "worker id {worker_id} of {name} is held on this host under another name, too: {}{and_more}; each name is an \
              id space, and ids of two id spaces can be equal. If their ids go into one column, give all of them one name",
             shown.join(", ")
         )

@@ -1,7 +1,7 @@
 //! The URL of a server.
 
 use crate::quoted::Quoted;
-use crate::secrets::shown_url;
+use crate::secrets::{scheme_of, shown_url};
 use crate::{Error, Result};
 use alloc::format;
 use alloc::string::String;
@@ -22,7 +22,7 @@ pub fn server_url(option: &str, text: &str) -> Result<String> {
     if text.contains(['?', '#']) {
         return wrong("which has a query or a fragment");
     }
-    let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
+    let (scheme, rest) = scheme_of(text);
     if !rest.is_empty() && !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
         return wrong("which begins with neither http nor https");
     }

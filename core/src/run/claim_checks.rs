@@ -1,5 +1,6 @@
 //! What a claim checks: the clocks of peers, which worker ids it may take, and whether a leased one is held on this host.
 
+use crate::quoted::Quoted;
 use crate::run::call_end::{Holder, SourceFailure};
 use crate::run::moment::Moment;
 use crate::run::record_open::record_file_name;
@@ -78,9 +79,9 @@ pub(super) fn agree(
 pub(super) fn tell_of_stranger(worker_id: u32, holder: Holder, m: &mut Moment<'_>) {
     if let Some(uid) = holder.stranger.filter(|_| m.settings.persist) {
         m.notices.warn(format!(
-            "worker id {worker_id} of {:?} is locked on this host by user id {uid}, which cannot open {}/{}; the next worker \
+            "worker id {worker_id} of {} is locked on this host by user id {uid}, which cannot open {}/{}; the next worker \
              id of the range is tried",
-            m.settings.name,
+            Quoted(&m.settings.name),
             m.place.directory,
             record_file_name(worker_id)
         ));

@@ -1,5 +1,6 @@
 //! What a claim waited for, and how long, for the log.
 
+use crate::quoted::Quoted;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -31,10 +32,12 @@ impl ClaimWaits {
             (rest, "for the disk"),
         ];
         let parts = parts.iter().filter(|(time, _)| *time >= Duration::from_millis(1));
-        let parts: Vec<_> = parts.map(|(time, what)| format!("{} ms {what}", time.as_millis())).collect();
+        let parts: Vec<_> =
+            parts.map(|(time, what)| format!("{} ms {what}", time.as_millis() as u64)).collect();
         Some(format!(
-            "the claim of worker id {worker_id} of {name:?} waited {} ms: {}",
-            took.as_millis(),
+            "the claim of worker id {worker_id} of {} waited {} ms: {}",
+            Quoted(name),
+            took.as_millis() as u64,
             parts.join(", ")
         ))
     }
@@ -42,6 +45,6 @@ impl ClaimWaits {
 
 /// The line of a long wait for this.
 pub(crate) fn wait_line(waited: Duration, what: &str) -> Option<String> {
-    let line = || format!("the claim of a worker id waited {} ms for {what}", waited.as_millis());
+    let line = || format!("the claim of a worker id waited {} ms for {what}", waited.as_millis() as u64);
     (waited >= LONG_CLAIM).then(line)
 }

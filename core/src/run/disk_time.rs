@@ -37,7 +37,7 @@ impl DiskTime {
     /// The error, once, when it is over.
     pub(crate) fn overdue(&mut self, m: &Moment<'_>) -> Option<Error> {
         let by = self.by.take_if(|by| m.boot >= *by)?;
-        let (place, waited) = (&m.place.directory, by.saturating_sub(self.since.0).as_millis());
+        let (place, waited) = (&m.place.directory, by.saturating_sub(self.since.0).as_millis() as u64);
         let message =
             format!("{place} did not answer within {waited} ms; see the disk, or raise {TIMEOUT_MS}");
         Some(Error::new(Code::StateIo, message))

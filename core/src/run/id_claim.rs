@@ -16,6 +16,7 @@
 //! | `Won`, `Refused` | the round takes what came | |
 
 use crate::aside::{Aside, OfCall};
+use crate::quoted::Quoted;
 use crate::run::cache_read::{CacheFound, CacheRead};
 use crate::run::call_end::{End, Holder};
 use crate::run::disk_calls::{HolderCall, HostLockCall};
@@ -366,7 +367,7 @@ impl IdClaim {
 
 impl Won {
     fn tell(&self, worker_id: u32, m: &mut Moment<'_>) {
-        let (name, persist) = (&m.settings.name, m.settings.persist);
+        let (name, persist) = (Quoted(&m.settings.name), m.settings.persist);
         if self.is_unrecorded && self.lease.is_none() {
             self.tell_of_no_record(worker_id, m);
         }
@@ -376,21 +377,21 @@ impl Won {
         };
         let unrecorded = if self.is_unrecorded && persist { ", no earlier record" } else { "" };
         let layout = m.settings.layout;
-        m.notices.info(format!("{place}, worker id {worker_id} of {name:?}, layout {layout}{unrecorded}"));
+        m.notices.info(format!("{place}, worker id {worker_id} of {name}, layout {layout}{unrecorded}"));
     }
 
     /// The risks of a start without a record, if another process may have used the worker id before.
     fn tell_of_no_record(&self, worker_id: u32, m: &mut Moment<'_>) {
-        let name = &m.settings.name;
+        let name = Quoted(&m.settings.name);
         if let Some(begins_ms) = self.begins_ms {
             m.notices.info(format!(
-                "no record of worker id {worker_id} of {name:?} was found: nothing is issued before {} ({NO_RECORD_WAIT_MS})",
+                "no record of worker id {worker_id} of {name} was found: nothing is issued before {} ({NO_RECORD_WAIT_MS})",
                 Utc(begins_ms)
             ));
         } else if m.settings.persist && (m.place.forgets || m.place.moves) {
             // Without records every start is such a start, by the user's own choice.
             m.notices.warn(format!(
-                "no record of worker id {worker_id} of {name:?} is in {}: if another directory, container or host used it by \
+                "no record of worker id {worker_id} of {name} is in {}: if another directory, container or host used it by \
                  a clock ahead of this one, ids may come twice: see {NO_RECORD_WAIT_MS} in docs/OPERATING.md",
                 m.place.directory
             ));

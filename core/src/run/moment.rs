@@ -12,6 +12,11 @@ use alloc::format;
 use core::fmt::Display;
 use core::time::Duration;
 
+/// The earliest of these times.
+pub(crate) fn earliest(times: &[Option<Duration>]) -> Option<Duration> {
+    times.iter().flatten().min().copied()
+}
+
 pub(crate) struct Moment<'m> {
     pub(crate) settings: &'m RunSettings,
     pub(crate) place: &'m Place,
@@ -74,7 +79,7 @@ impl<'m> Moment<'m> {
     pub(crate) fn late(&self, what: &str) -> Error {
         let message = format!(
             "{what} did not answer within {TIMEOUT_MS} ({}); see what it waits for, or raise {TIMEOUT_MS}",
-            self.settings.timeout.as_millis()
+            self.settings.timeout.as_millis() as u64
         );
         Error::new(Code::WorkerLost, message)
     }

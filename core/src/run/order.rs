@@ -28,7 +28,7 @@ use crate::run::id_claim::Won;
 use crate::run::lanes::{Asked, Lane, Lanes};
 use crate::run::leaving::Leaving;
 use crate::run::loss::{Loss, LossStep};
-use crate::run::moment::Moment;
+use crate::run::moment::{Moment, earliest};
 use crate::run::process_leases::Came;
 use crate::run::round::{Round, RoundEnd};
 use crate::run::run_callers::{Answered, Need, RunCallers, RunTicket};
@@ -241,7 +241,7 @@ impl RunOrder {
             };
             if let Progress::Waits(due) = progress {
                 let servers = self.servers.as_ref().and_then(ServerLeases::due);
-                let due = due.into_iter().chain(self.lanes.next_until()).chain(servers).min();
+                let due = earliest(&[due, self.lanes.next_until(), servers]);
                 return Settled { due, changed };
             }
             changed = true;
@@ -344,7 +344,7 @@ impl RunOrder {
             self.lose(error, m);
             return Progress::Again;
         }
-        Progress::Waits(seat.due(flake, is_free, m).into_iter().chain(opens_by).min())
+        Progress::Waits(earliest(&[seat.due(flake, is_free, m), opens_by]))
     }
 
     /// Tells callers what became of the span.
@@ -442,7 +442,7 @@ impl RunOrder {
             self.undo_round(why, m);
         }
         let Progress::Waits(again) = self.go_on(m) else { return Progress::Again };
-        Progress::Waits(again.into_iter().chain(used_up).chain([due]).min())
+        Progress::Waits(earliest(&[again, used_up, Some(due)]))
     }
 
     /// Goes on with the round after a loss, and with the end of the generator that lost its lease.

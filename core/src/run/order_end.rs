@@ -3,7 +3,7 @@
 use crate::run::farewell::Farewell;
 use crate::run::lanes::{Asked, Lane};
 use crate::run::leaving::Leaving;
-use crate::run::moment::Moment;
+use crate::run::moment::{Moment, earliest};
 use crate::run::notices::RunNotice;
 use crate::run::order::{Life, Progress, RunOrder, closed};
 use crate::run::round::RoundEnd;
@@ -117,7 +117,7 @@ impl RunOrder {
         }
         let waits = farewell.keeps_lease() && farewell.waits_for_source;
         if (!is_gone || waits || is_releasing) && m.boot < farewell.until {
-            return Progress::Waits(due.into_iter().chain([farewell.until]).min());
+            return Progress::Waits(earliest(&[due, Some(farewell.until)]));
         }
         let unreleased = farewell.keeps_lease().then_some(match renews {
             true => "a renewal is running",

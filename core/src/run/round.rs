@@ -30,7 +30,7 @@ use crate::run::disk_calls::{HolderCall, RecordsCall};
 use crate::run::disk_time::DiskTime;
 use crate::run::id_claim::{IdClaim, IdEnd, Won};
 use crate::run::lanes::{Asked, Lane, Lanes, RunCall};
-use crate::run::moment::Moment;
+use crate::run::moment::{Moment, earliest};
 use crate::run::record_open::RecordPeek;
 use crate::run::record_write::RecordWritten;
 use crate::run::source_calls::{ClaimCall, PeersCall};
@@ -233,11 +233,11 @@ impl Round {
                 RoundStage::Offline(_, until) => return RoundEnd::None(Some(*until)),
                 RoundStage::Pausing(until) if m.boot >= *until => self.stage = RoundStage::Searching,
                 RoundStage::Pausing(until) => {
-                    return RoundEnd::None(self.disk.due().into_iter().chain([*until]).min());
+                    return RoundEnd::None(earliest(&[self.disk.due(), Some(*until)]));
                 }
                 RoundStage::Peeking(_) if !m.settings.persist => self.peeked(None, m),
                 RoundStage::Claiming(claim) => match claim.poll(m, is_disk_free) {
-                    IdEnd::None(due) => return RoundEnd::None(due.into_iter().chain(self.disk.due()).min()),
+                    IdEnd::None(due) => return RoundEnd::None(earliest(&[due, self.disk.due()])),
                     IdEnd::Won(won) => {
                         self.waits.0.clock = self.waits.0.clock.saturating_add(claim.waited());
                         self.tell(&won, m);
@@ -260,8 +260,7 @@ impl Round {
                         self.stage = RoundStage::Peers(m.now_ms);
                         continue;
                     }
-                    let released = self.grant.take().and_then(|grant| grant.lease);
-                    let released = released.map(|(lease, _)| lease);
+                    let released = self.grant.take().and_then(|grant| grant.lease).map(|(lease, _)| lease);
                     let released = released.filter(|lease| !is_held_here(lease, &error, m));
                     return RoundEnd::Undone(self.given_up.take().unwrap_or(error), released);
                 }

@@ -14,7 +14,7 @@ use crate::run::flake::Flake;
 use crate::run::id_claim::{Won, without_lease};
 use crate::run::lanes::RunCall;
 use crate::run::locks::Locks;
-use crate::run::moment::Moment;
+use crate::run::moment::{Moment, earliest};
 use crate::run::record_file::RecordFile;
 use crate::run::record_write::RecordWritten;
 use crate::{
@@ -304,7 +304,7 @@ impl Seat {
                 m.boot.saturating_add(SpanExtension::due_in(layout, until, first_unused, m.now_ms))
             }
         });
-        span_due.into_iter().chain(lease_due).min()
+        earliest(&[span_due, lease_due])
     }
 }
 

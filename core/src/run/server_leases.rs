@@ -13,7 +13,7 @@
 use crate::aside::Aside;
 use crate::call::CallId;
 use crate::http::{ClaimEnd, Exchange, ExchangeStep, HttpCall, HttpEnd, HttpResult, HttpServers};
-use crate::run::moment::Moment;
+use crate::run::moment::{Moment, earliest};
 use crate::snowflake::lease::LeaseKey;
 use crate::{Lease, LeaseClaim, RenewalRequest, SPAN_WISH_MS, ServersHealth};
 use alloc::boxed::Box;
@@ -169,10 +169,8 @@ impl ServerLeases {
 
     /// When to look again.
     pub(crate) fn due(&self) -> Option<Duration> {
-        let asking = self
-            .asking
-            .as_ref()
-            .and_then(|asking| asking.exchange.overdue_at().into_iter().chain(asking.until).min());
+        let ends = |asking: &Asking| earliest(&[asking.exchange.overdue_at(), asking.until]);
+        let asking = self.asking.as_ref().and_then(ends);
         let releases = self.releases.iter().filter_map(|releasing| releasing.exchange.overdue_at());
         releases.chain(asking).min()
     }

@@ -1,6 +1,7 @@
 //! The calls of a user's source of worker ids, and of the clocks of peers.
 
 use crate::aside::OfCall;
+use crate::quoted::Quoted;
 use crate::run::call_end::{Claimed, End, RunCallEnd, SourceFailure};
 use crate::{Code, Error, Lease, Renewal, RenewalAnswer, RenewalRequest};
 use alloc::format;
@@ -58,8 +59,8 @@ impl ClaimCall {
             Ok(Some(claimed)) => Ok(claimed),
             Ok(None) => {
                 let message = format!(
-                    "the claim found no free worker id for {:?}; end a process, or widen the pool",
-                    self.name
+                    "the claim found no free worker id for {}; end a process, or widen the pool",
+                    Quoted(&self.name)
                 );
                 Err(Error::new(Code::WorkerInUse, message))
             }

@@ -215,8 +215,12 @@ impl Waiting {
         let size = flake.layout().max_sequence() as usize + 1;
         let always = size - size / 8;
         if n > always {
+            let (tick, unit) = match flake.layout().tick_ms() {
+                ms if ms % 1_000 == 0 => (ms / 1_000, "s"),
+                ms => (ms, "ms"),
+            };
             let allowed =
-                format!("1 to {always} on this thread, which may not wait for the next tick of {tick:?}");
+                format!("1 to {always} on this thread, which may not wait for the next tick of {tick}{unit}");
             return Err(Error::invalid("n", n, &allowed));
         }
         if n > flake.left_in_tick(now_ms) { self.check_longest(tick) } else { Ok(()) }
@@ -255,7 +259,7 @@ impl Waiting {
                  {left_ms} ms, or raise {TIMEOUT_MS} ({})",
                 flake.worker_id(),
                 Utc(ms),
-                self.timeout.as_millis()
+                self.timeout.as_millis() as u64
             );
             return Err(Error::new(Code::ClockBackwards, message));
         }
@@ -283,7 +287,7 @@ impl Waiting {
             true => (Code::ClockBackwards, "the clock is behind the ids issued"),
             false => (Code::WouldBlock, "the ids of this tick are used up"),
         };
-        let timeout = self.timeout.as_millis();
+        let timeout = self.timeout.as_millis() as u64;
         let message = format!(
             "{why}: the next id is available in {left_ms} ms, longer than {TIMEOUT_MS} ({timeout}) allows; call again then, \
              or raise {TIMEOUT_MS}"
@@ -296,7 +300,7 @@ impl Waiting {
         if self.longest.is_none_or(|longest| left <= longest) {
             return Ok(());
         }
-        let ms = left.as_millis();
+        let ms = left.as_millis() as u64;
         let message =
             format!("the next id is available in {ms} ms, longer than this thread may wait; call again then");
         Err(Error::new(Code::WouldBlock, message))
@@ -304,7 +308,7 @@ impl Waiting {
 
     /// The error of a call whose time is over.
     fn late(&self, worker_id: u32, delay: &Delay) -> Error {
-        let (timeout_ms, before) = (self.timeout.as_millis(), delay.shown());
+        let (timeout_ms, before) = (self.timeout.as_millis() as u64, delay.shown());
         if delay.by.is_source() {
             let message = format!(
                 "within {TIMEOUT_MS} ({timeout_ms}) the lease of worker id {worker_id} was not renewed, nor another one \

@@ -318,7 +318,7 @@ impl<K: Clone + PartialEq> CircuitBreaker<K> {
     fn release(&mut self, now_ms: i64) -> BreakerAction<K> {
         let Some(calls) = &mut self.calls else { return BreakerAction::Release(take(&mut self.queue), None) };
         let count = calls.free(now_ms).min(self.queue.len());
-        let released: VecDeque<K> = self.queue.drain(..count).collect();
+        let released: VecDeque<K> = (0..count).filter_map(|_| self.queue.pop_front()).collect();
         calls.running.extend(released.iter().map(|key| (key.clone(), now_ms)));
         let slow_ms = calls.slow_ms(now_ms).filter(|_| !self.queue.is_empty() && self.due_ms.is_none());
         self.due_ms = self.due_ms.or(slow_ms);

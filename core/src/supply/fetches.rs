@@ -3,7 +3,7 @@
 use super::agenda::{MOST_TIMERS, Timer, Urgency};
 use super::asked_servers::{AskStep, AskedServers};
 use super::counter_update::{CounterUpdate, NamedCounter};
-use super::fetch_texts::{closed, log_once, mixed_up, unknown};
+use super::fetch_texts::{closed, log_once, mixed_up, not_taken, of_tag, unknown};
 use super::forgetting::leave_if_unused;
 use super::mark_read::{MarkKey, MarkRead};
 use super::mark_update::{MarkOutcome, MarkUpdate};
@@ -19,7 +19,6 @@ use crate::call::{CallId, Level};
 use crate::sorted_map::SortedMap;
 use crate::{Code, Error, FetchEnd, Fetched, LARGEST_STEP, Result, Segment, ServersReadiness};
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -295,8 +294,7 @@ impl Fetches {
                     Ok(MarkOutcome::Taken(kept)) if !kept.is_empty() => self.use_unused(id, kept, now),
                     Ok(_) => self.go_on(id, FetchStage::ReadsMark),
                     Err(error) => {
-                        let line = format!("the stored ids of the tag {name:?} are not used: {error}");
-                        self.needs.agenda.log(Level::Warn, line);
+                        self.needs.agenda.log(Level::Warn, not_taken(&name, &error));
                         self.go_on(id, FetchStage::ReadsMark);
                     }
                 }
@@ -383,7 +381,7 @@ impl Fetches {
         (work.step, work.exchange) = (step, None);
         if let Some(held) = &mut tag.held {
             let accepted = held.accept(&segments, work.after);
-            let accepted = accepted.map_err(|error| error.context(format_args!("tag {:?}", tag.name)));
+            let accepted = accepted.map_err(|error| of_tag(error, &tag.name));
             return self.ended(id, accepted, now);
         }
         work.segments = segments;

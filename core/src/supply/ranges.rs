@@ -1,7 +1,7 @@
 //! Ranges that go past the buffer: a server takes them for its clients, several of one tag at a time.
 
 use super::agenda::Agenda;
-use super::fetch_texts::{no_range, unknown};
+use super::fetch_texts::{no_range, of_tag, unknown};
 use super::needs::Needs;
 use super::supply_call::{Call, FetchCall, Notice};
 use super::tickets::Ticket;
@@ -65,7 +65,7 @@ impl Ranges {
             if let Some(held) = &mut tag.held {
                 let wrong = |error: Error| {
                     needs.agenda.log(Level::Warn, no_range(&tag.name, &error));
-                    error.context(format_args!("tag {:?}", tag.name))
+                    of_tag(error, &tag.name)
                 };
                 held.guard.offer(fetched.segment, mark).map_err(wrong)?;
                 held.ranged += fetched.segment.len();
