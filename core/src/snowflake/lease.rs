@@ -25,6 +25,7 @@ pub struct Lease {
 }
 
 /// The worker id and the token of a lease.
+#[cfg(all(feature = "format", feature = "options", feature = "wire"))]
 pub(crate) type LeaseKey = (i64, Option<String>);
 
 /// The result of a renewal.
@@ -92,6 +93,7 @@ impl Lease {
     }
 
     /// What the same lease has in the hands of the same holder.
+    #[cfg(all(feature = "format", feature = "options", feature = "wire"))]
     pub(crate) fn key(&self) -> LeaseKey {
         (self.worker_id, self.token.clone())
     }
