@@ -89,7 +89,8 @@ class Wire(Proxy):
 
     def connected(self, client):
         with client, socket.create_connection(("127.0.0.1", self.port)) as database:
-            asked = [None]
+            # The SELECT that was asked, and its answer. Other connections have others.
+            asked = [None, b""]
             threading.Thread(target=self.answering, args=[client, database, asked], daemon=True).start()
             try:
                 for kind, text, message in self.messages(client):
@@ -99,8 +100,8 @@ class Wire(Proxy):
                         client.sendall(self.answered[text])
                         continue
                     if asked[0] and asked[0] not in self.answered:
-                        self.answered[asked[0]] = self.answer
-                    asked[0], self.answer = text if text.startswith("SELECT") and "leaf_alloc" in text else None, b""
+                        self.answered[asked[0]] = asked[1]
+                    asked[:] = text if text.startswith("SELECT") and "leaf_alloc" in text else None, b""
                     database.sendall(message)
             except OSError:
                 pass
@@ -112,7 +113,7 @@ class Wire(Proxy):
         with contextlib.suppress(OSError):
             while words := database.recv(65536):
                 if asked[0]:
-                    self.answer += words
+                    asked[1] += words
                 client.sendall(words)
         for end in (client, database):
             with contextlib.suppress(OSError):
