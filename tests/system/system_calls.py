@@ -58,7 +58,7 @@ def _():
     assert len(writes) >= 4, f"{len(writes)} writes"
     offsets = []
     for n in writes:
-        written = re.search(r", (\d+), (\d+)\)\s+= (\d+)", mine[n])
+        written = re.search(r", (\d+), (\d+) *\)\s+= (\d+)", mine[n])
         assert written and written[1] == written[3] == "4096", mine[n]
         offsets.append(int(written[2]))
         assert "fdatasync(" in mine[n + 1] and mine[n + 1].rstrip().endswith("= 0"), mine[n : n + 2]
