@@ -148,6 +148,7 @@ const OWNED: &[(&str, &str, &str)] = &[
     ("snowflake/batch", "const ASK", SLEEPS),
     ("snowflake/driver", "const AS_LONG_AS_IT_TAKES", "the machine ends each wait"),
     ("snowflake/driver", "const SLICE", SLEEPS),
+    ("snowflake/driver", "const LOOKS_FOR", "a thread that is left holds descriptors"),
     ("snowflake/driver", "disk_bound(), SENTENCE", DISK),
     ("snowflake/handle", "Code::Closed", "a closed handle has no generator to ask"),
     ("snowflake/handle", "log::warn!", "a drop has no caller to tell"),

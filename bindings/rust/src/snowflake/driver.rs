@@ -40,6 +40,8 @@ use std::time::{Duration, Instant};
 const AS_LONG_AS_IT_TAKES: Duration = Duration::from_secs(1 << 30);
 /// The longest pause before the clocks are read again, because they may be set meanwhile.
 const SLICE: Duration = Duration::from_millis(50);
+/// How long an opening that succeeded waits for its look at what else is held on this host.
+const LOOKS_FOR: Duration = Duration::from_secs(1);
 
 /// The driver of the generators of one key, one after another. All handles of the key share it.
 pub(crate) struct Driver {
@@ -62,6 +64,8 @@ pub(crate) struct Driver {
     /// The number of those who open or close, for whom threads drive, and of calls that are carried out.
     drivers: AtomicUsize,
     under_way: AtomicUsize,
+    /// Called once nothing is left of an opening that failed.
+    when_over: Box<dyn Fn(&Driver) + Send + Sync>,
     /// How long calls waited, for metrics.
     pub(crate) waits: Durations,
     /// The generation of its process.
@@ -138,6 +142,7 @@ impl Driver {
         settings: &Arc<SnowflakeSettings>,
         place: Place,
         seed: u64,
+        when_over: Box<dyn Fn(&Driver) + Send + Sync>,
     ) -> Driver {
         let run = Box::new(WorkerRun::new(settings.run_settings(), place, seed));
         Driver {
@@ -153,6 +158,7 @@ impl Driver {
             news: AtomicU32::new(0),
             drivers: AtomicUsize::new(0),
             under_way: AtomicUsize::new(0),
+            when_over,
             waits: Durations::new(),
             generation: os::process::generation(),
         }
@@ -287,14 +293,20 @@ impl Driver {
             return Ok(());
         }
         let mut gives_up = false;
+        let mut answered = None;
         let mut ends = || {
             self.tell_all();
-            if let Some(Answer::Pending(_)) = self.answer(ticket) {
-                gives_up = interrupted();
-                return gives_up;
-            }
-            // Its thread ends now, with all that it holds, unless it is in a call that may hang.
-            self.under_way.load(Acquire) > 0 || self.is_undoing()
+            let looks = match self.answer(ticket) {
+                Some(Answer::Pending(_)) => {
+                    gives_up = interrupted();
+                    return gives_up;
+                }
+                Some(Answer::Look) if matches!(need, Need::Open { .. }) => LOOKS_FOR,
+                _ => Duration::ZERO,
+            };
+            // Its thread ends now, with all that it holds, unless it is in a call that hangs.
+            let since = *answered.get_or_insert_with(Instant::now);
+            (self.under_way.load(Acquire) > 0 || self.is_undoing()) && since.elapsed() >= looks
         };
         let awaited = Arc::new(Awaited::new(self));
         let theirs = Arc::clone(&awaited);
@@ -376,6 +388,9 @@ impl Driver {
                     }
                 },
                 Next::Rest(due) if here.is_empty() => {
+                    if self.has_failed() {
+                        (self.when_over)(self);
+                    }
                     return due.map(|due| due.saturating_sub(self.env.clock.boot_time()));
                 }
                 Next::Rest(_) => {

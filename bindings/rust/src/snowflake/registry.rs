@@ -21,7 +21,7 @@ static REGISTRY: PerProcess<Registry> = PerProcess::new();
 /// What this process has open. A forked child starts with nothing.
 pub(crate) struct Registry {
     env: Arc<Env>,
-    entries: Mutex<Vec<Entry>>,
+    entries: Arc<Mutex<Vec<Entry>>>,
     leases: Arc<Mutex<ProcessLeases>>,
     renewer: Arc<RenewalTimer>,
     /// The generation of its process.
@@ -67,7 +67,7 @@ impl Registry {
     pub(crate) fn new(env: Arc<Env>) -> Registry {
         Registry {
             env,
-            entries: Mutex::new(Vec::new()),
+            entries: Arc::default(),
             leases: Arc::default(),
             renewer: Arc::new(RenewalTimer::new()),
             generation: os::process::generation(),
@@ -141,7 +141,9 @@ impl Registry {
                     }
                     None => {
                         let (env, place) = (&self.env, place.clone());
-                        let driver = Driver::new(env, &self.renewer, &self.leases, settings, place, seed);
+                        let over = self.when_over();
+                        let driver =
+                            Driver::new(env, &self.renewer, &self.leases, settings, place, seed, over);
                         let (driver, key) = (Arc::new(driver), settings.key.clone());
                         let entry =
                             Entry { directory, key, driver: Arc::clone(&driver), handles: 1, closing: false };
@@ -208,6 +210,16 @@ impl Registry {
         open.filter_map(|(driver, handles)| Some((Generator::of(&driver)?, handles))).collect()
     }
 
+    /// What a driver calls whose opening failed, once nothing of it is left: its entry goes, if its caller has left.
+    fn when_over(&self) -> Box<dyn Fn(&Driver) + Send + Sync> {
+        let (entries, generation) = (Arc::downgrade(&self.entries), self.generation);
+        Box::new(move |driver| {
+            if let Some(entries) = entries.upgrade() {
+                lock_signal_safe(&entries, generation, |entries| remove_if_over(entries, driver));
+            }
+        })
+    }
+
     /// Returns `None` in a forked child.
     fn locked<R>(&self, action: impl FnOnce(&mut Vec<Entry>) -> R) -> Option<R> {
         lock_signal_safe(&self.entries, self.generation, action)
@@ -226,14 +238,19 @@ impl Drop for Opening<'_> {
         if self.succeeded {
             return;
         }
-        // While something of it is still undone, the next opening waits for that.
-        let is_over = self.driver.has_failed();
         self.registry.locked(|entries| {
-            let its = |entry: &Entry| Arc::ptr_eq(&entry.driver, self.driver);
-            entries.iter_mut().filter(|entry| its(entry)).for_each(|entry| entry.handles -= 1);
-            entries.retain(|entry| !(its(entry) && entry.handles == 0 && is_over));
+            let its = |entry: &&mut Entry| Arc::ptr_eq(&entry.driver, self.driver);
+            entries.iter_mut().filter(its).for_each(|entry| entry.handles -= 1);
+            // While something of it is still undone, the next opening waits for that.
+            remove_if_over(entries, self.driver);
         });
     }
+}
+
+/// The caller holds the driver: its end must not come under this lock.
+fn remove_if_over(entries: &mut Vec<Entry>, driver: &Driver) {
+    let is_over = driver.has_failed();
+    entries.retain(|entry| !(std::ptr::eq(&*entry.driver, driver) && entry.handles == 0 && is_over));
 }
 
 /// An entry for which other threads wait. It goes, also after a panic.
