@@ -54,10 +54,10 @@ impl RunOrder {
         if used_up > m.boot {
             return Progress::Waits(Some(used_up));
         }
-        if let Some(first_unused) = flake.seal() {
-            loss.sealed(first_unused);
-            self.leaving = self.seat.take().map(|seat| Leaving::new(seat, first_unused, false));
-        }
+        // Sealed already, it has an end of its own.
+        let Some(first_unused) = flake.seal() else { return Progress::Waits(None) };
+        loss.sealed(first_unused);
+        self.leaving = self.seat.take().map(|seat| Leaving::new(seat, first_unused, false));
         Progress::Again
     }
 
