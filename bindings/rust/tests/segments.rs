@@ -3,6 +3,8 @@
 
 #[path = "common/hang.rs"]
 mod hang;
+#[path = "common/untold.rs"]
+mod untold;
 
 use hang::{HANG, PATIENT_MS};
 use leafid::{Code, FetchRequest, Fetched, Segment, Segments, SegmentsBuilder};
@@ -12,6 +14,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use untold::Untold;
 
 /// A counter, as a database has one, and what it was asked.
 #[derive(Default)]
@@ -223,18 +226,6 @@ fn what_a_source_gives_twice_is_refused_and_the_next_good_answer_used() {
     let order = ids.tag("order").unwrap();
     assert_eq!(order.take(10).unwrap(), [1, 2, 3, 4, 5, 1_000, 1_001, 1_002, 1_003, 1_004]);
 }
-
-/// An error whose text is a defect.
-#[derive(Debug)]
-struct Untold;
-
-impl std::fmt::Display for Untold {
-    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        panic!("as asked")
-    }
-}
-
-impl std::error::Error for Untold {}
 
 #[test]
 fn an_error_has_its_own_text_and_code() {

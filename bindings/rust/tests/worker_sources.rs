@@ -4,23 +4,12 @@
 
 mod common;
 
+use common::untold::Untold;
 use common::{HANG, Place, until};
 use leafid::{Answer, ClaimRequest, Code, WorkerSource};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
-
-/// An error whose text is a defect.
-#[derive(Debug)]
-struct Untold;
-
-impl std::fmt::Display for Untold {
-    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        panic!("as asked")
-    }
-}
-
-impl std::error::Error for Untold {}
 
 #[test]
 fn what_the_callback_answers_is_checked() {

@@ -5,6 +5,7 @@
 pub(crate) mod forks;
 mod hang;
 pub(crate) mod programs;
+pub(crate) mod untold;
 
 pub(crate) use hang::{HANG, PATIENT_MS};
 use leafid::{Snowflake, SnowflakeBuilder};
