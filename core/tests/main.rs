@@ -36,6 +36,7 @@ mod random_start;
 mod record_files;
 mod record_reset;
 mod reserve;
+mod scenarios;
 mod seal;
 mod segments;
 mod span_length;

@@ -1,10 +1,4 @@
-//! A run of a worker id, from the claim to the release, carried out by a host of a few lines.
+//! A run of a worker id: its settings, and its table of states. What it does is in the scenarios.
 
-mod closes;
-mod fixed_ids;
-mod host;
-mod leases;
 mod options;
-mod servers;
-mod shared_leases;
 mod state_table;

@@ -3,6 +3,7 @@ does not stand once in its file. Only the standard library.
 """
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -57,6 +58,8 @@ def tests_in(path):
     text = path.read_text()
     if path.suffix == ".rs":
         return rust(text)
+    if path.suffix == ".json":
+        return [re.escape(scenario["name"]) for scenario in json.loads(text)["scenarios"]]
     if path.suffix in (".c", ".cpp"):
         return quoted(re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S), "test(?:_forks_beside|_unwatched)?")
     if path.suffix == ".mjs":

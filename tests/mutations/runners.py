@@ -104,6 +104,23 @@ def rust(tests):
     return ended
 
 
+def scenarios(tests):
+    """Each by itself, in the core's test of its file."""
+    cargo = ["cargo", "test", "-j2", "-p", "leafid-core", *QUICK, "--test=main", f"--target-dir={COPY / 'target'}"]
+    said, status = bounded([*cargo, "--no-run", "--quiet"], LONGEST_BUILD)
+    if status != 0:
+        sys.exit(f"does not build:\n{said[-3000:]}")
+    ended = {}
+    for test in tests:
+        file, _, name = test.partition("::")
+        path = file.removeprefix("tests/").removesuffix(".json").replace("/", "::")
+        said, status = bounded([*cargo, "--", "--exact", path], LONGEST, MEMORY, {"SCENARIO": name})
+        ended[test] = status == 0
+        if status == 0 and "1 passed" not in said:
+            missing(test, said)
+    return ended
+
+
 def model(tests):
     """With the smaller bounds; a model that takes much longer than it should has failed, too."""
     cargo = ["cargo", "test", "-j2", "--profile=model", "-p", "leafid-model", f"--target-dir={COPY / 'target/model'}"]
@@ -190,7 +207,7 @@ def system(tests):
     return ended
 
 
-RUNNERS = (("tests/system/", system), ("tests/model/", model), ("tests/c/", c), ("python/", python), ("node/", node), ("", rust))
+RUNNERS = (("tests/scenarios/", scenarios), ("tests/system/", system), ("tests/model/", model), ("tests/c/", c), ("python/", python), ("node/", node), ("", rust))
 
 
 def outcomes(tests):

@@ -181,17 +181,6 @@ fn a_tag_that_is_queued_for_nobody_moves_up_when_a_caller_comes() {
 }
 
 #[test]
-fn the_need_of_all_callers_is_asked_for_at_once() {
-    let mut host = Host::new(settings());
-    let (tag, _) = host.tag("order");
-    let tickets = [host.wait(tag, 30), host.wait(tag, 1), host.wait(tag, 5)];
-    host.supply.cancel(tickets[2], host.clocks());
-    host.drive();
-    assert_eq!(host.asked[0], ("order".to_owned(), 31, 0));
-    assert_eq!(tickets.map(|ticket| host.collect(ticket).is_ok()), [true, true, false]);
-}
-
-#[test]
 fn a_thread_that_may_not_wait_hears_so_and_the_fetch_goes_on() {
     let mut host = Host::new(SupplySettings { source: Source::Callback { is_deferred: true }, ..settings() });
     let (tag, _) = host.tag("order");
@@ -224,22 +213,6 @@ fn a_thread_that_may_not_wait_hears_so_and_the_fetch_goes_on() {
     assert!(host.supply.next_notice(host.clocks()).is_some());
     let error = host.collect(ticket).unwrap_err();
     assert!(error.ends_with("its fetch is running: call again, or await next"), "{error}");
-}
-
-#[test]
-fn the_step_doubles_while_segments_last_less_than_a_quarter_of_an_hour() {
-    let mut host = Host::new(SupplySettings { adaptive: true, ..settings() });
-    let (tag, buffer) = host.tag("order");
-    for _ in 0..6 {
-        while buffer.take().is_ok() {}
-        let ticket = host.wait(tag, 1);
-        host.drive();
-        assert!(host.collect(ticket).is_ok());
-        host.now += Duration::from_secs(60);
-    }
-    let steps: Vec<i64> = host.asked.iter().map(|(_, step, _)| *step).collect();
-    assert_eq!(steps[..2], [10, 10]);
-    assert!(steps.windows(2).skip(1).all(|pair| pair[1] == 2 * pair[0]), "{steps:?}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use super::{Host, settings};
 use leafid_core::IdOrder;
 use leafid_core::call::CallId;
-use leafid_core::http::{HttpCall, HttpServer, HttpServers, NoResponse};
-use leafid_core::supply::{Call, Dialect, Notice, Source, SupplySettings, TagId};
+use leafid_core::http::{HttpCall, HttpServer, HttpServers};
+use leafid_core::supply::{Call, Dialect, Source, SupplySettings, TagId};
 use leafid_core::wire::Response;
 use leafid_core::wire::leaf::LeafMode;
 use std::collections::VecDeque;
@@ -21,10 +21,6 @@ fn of(dialect: Dialect, order: IdOrder) -> SupplySettings {
     };
     let source = Source::Servers { servers: Arc::new(servers), dialect, connections: 4 };
     SupplySettings { source, source_name: "http".into(), order, step: None, ..settings() }
-}
-
-fn range() -> Host {
-    Host::new(of(Dialect::Range { ordered: true }, IdOrder::Ascending))
 }
 
 pub(crate) fn leaf() -> Host {
@@ -85,87 +81,6 @@ fn the_stock_of_a_leaf_grows_with_the_ids_of_those_who_wait() {
         assert_eq!(host.collect(ticket), Ok(vec![id]));
     }
     assert_eq!(host.supply.tag_stats(tag).unwrap().step, 100);
-}
-
-fn fail(host: &mut Host, (id, mut call): (CallId, HttpCall)) {
-    call.request(1);
-    host.supply.done(id, call.failed(NoResponse::ConnectTimedOut, false), host.clocks());
-}
-
-const RANGE: &str = r#"{"tag":"order","start":"1","end":"11","stride":1,"step":10,"nonce":"NONCE"}"#;
-
-#[test]
-fn a_server_that_fails_is_followed_by_the_next_one_in_the_same_fetch() {
-    let mut host = range();
-    let (tag, _) = host.tag("order");
-    let ticket = host.wait(tag, 2);
-    let first = request(&mut host).unwrap();
-    assert_eq!(first.1.server, 0);
-    assert!(request(&mut host).is_none(), "one request of a tag at a time");
-    fail(&mut host, first);
-    let second = request(&mut host).unwrap();
-    assert_eq!(second.1.server, 1);
-    answer(&mut host, second, 7, RANGE);
-    host.drive();
-    assert_eq!(host.collect(ticket), Ok(vec![1, 2]));
-    let stats = host.supply.tag_stats(tag).unwrap();
-    assert_eq!((stats.fetches, stats.failures, stats.step), (1, 0, 10));
-    let errors = host.supply.stats().servers;
-    assert!(errors[0].1.is_some() && errors[1].1.is_none(), "{errors:?}");
-}
-
-#[test]
-fn an_answer_to_another_request_gives_no_ids() {
-    let mut host = range();
-    let (tag, _) = host.tag("order");
-    let ticket = host.wait(tag, 1);
-    for _ in 0..2 {
-        let call = request(&mut host).unwrap();
-        answer(&mut host, call, 7, &RANGE.replace("NONCE", &format!("{:032x}", 8)));
-    }
-    host.pass(Duration::from_millis(100));
-    assert_eq!(host.collect(ticket), Err("Waits".into()));
-    assert_eq!(host.supply.tag_stats(tag).unwrap().last_error.unwrap().code().name(), "source_invalid");
-}
-
-#[test]
-fn a_request_whose_end_is_never_reported_is_abandoned_and_its_end_is_no_answer() {
-    let mut host = range();
-    let (tag, _) = host.tag("order");
-    let ticket = host.wait(tag, 1);
-    let (id, call) = request(&mut host).unwrap();
-    let due = host.supply.next_time().unwrap();
-    assert!(due <= host.now + Duration::from_secs(2), "{due:?}");
-    host.now += Duration::from_millis(1_600);
-    host.drive();
-    assert!(host.notices.contains(&Notice::Abandon(id)), "{:?}", host.notices);
-    answer(&mut host, (id, call), 7, RANGE);
-    host.drive();
-    assert_eq!(host.collect(ticket), Err("Waits".into()));
-    assert_eq!(host.supply.tag_stats(tag).unwrap().left, 0);
-}
-
-#[test]
-fn tinyid_is_asked_for_the_reason_why_it_gives_no_ids() {
-    let token = "secret".to_owned();
-    let mut host = Host::new(of(Dialect::Tinyid { token }, IdOrder::Ranges));
-    let (tag, _) = host.tag("order");
-    let ticket = host.wait(tag, 1);
-    let mut paths = Vec::new();
-    for body in
-        ["", "", r#"{"code":5,"message":"token is error"}"#, r#"{"code":5,"message":"token is error"}"#]
-    {
-        let Some((id, mut call)) = request(&mut host) else { break };
-        paths.push(call.request(3).path.split('?').next().unwrap().rsplit('/').next().unwrap().to_owned());
-        let (end, _) = call.end(&Response::new("http://a", 200, body.as_bytes(), "servers"));
-        host.supply.done(id, end, host.clocks());
-    }
-    host.drive();
-    let (ids, why) = ("nextSegmentIdSimple", "nextSegmentId");
-    assert_eq!(paths, [ids, ids, why, why]);
-    let error = host.collect(ticket).unwrap_err();
-    assert!(error.contains("the token may not ask tinyid") && !error.contains("secret"), "{error}");
-    assert!(!format!("{:?}", host.supply).contains("secret"), "it is in no log");
 }
 
 fn one(host: &mut Host, call: (CallId, HttpCall), id: i64) {

@@ -1,11 +1,10 @@
 //! From the options of a user to the settings of a run.
 
-use super::host::{Host, OPEN};
 use leafid_core::ServersHealth;
 use leafid_core::http::{HttpProxy, HttpServer, HttpServers};
 use leafid_core::options::{Environment, OptionOf, OptionValue, OptionValues, RunOptions};
 use leafid_core::place::PlaceSettings;
-use leafid_core::run::{Answer, RunSettings, Workers};
+use leafid_core::run::{RunSettings, Workers};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,5 +58,4 @@ fn the_settings_are_those_of_the_options() {
     assert_eq!((settings.layout, settings.rules), (options.layout, options.rules));
     let place = PlaceSettings::of(&options);
     assert_eq!((place.workers, place.leases, place.no_record_wait_ms), (options.worker.ids(), false, 300));
-    assert_eq!(Host::new(settings).asked(OPEN), Answer::Look);
 }
