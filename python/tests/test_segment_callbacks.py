@@ -193,29 +193,6 @@ def test_a_slow_one_delays_no_other_tag_and_no_snowflake(opened, space):
     flake.close()
 
 
-def test_several_tags_are_fetched_at_once(opened):
-    def fetch(tag, step):
-        together.wait()
-        return range(1, 1 + step)
-
-    together = threading.Barrier(4)
-    ids = opened(fetch, timeout_ms=900_000, prewarm=["a", "b", "c", "d"])
-    assert [ids.tag(tag).next() for tag in "abcd"] == [1, 1, 1, 1]
-
-
-def test_prewarm_asks_before_the_first_use(opened, wait):
-    asked = []
-
-    def fetch(tag, step):
-        asked.append(tag)
-        return range(1, 1 + step)
-
-    ids = opened(fetch, prewarm=["order", "user"])
-    wait(lambda: sorted(asked) == ["order", "user"])
-    wait(lambda: ids.stats().tags["order"].left == ids.stats().tags["user"].left == 1000)
-    assert ids.tag("order").next() == 1 and ids.tag("order").stats().waits == 0
-
-
 def test_prewarm_of_the_last_day(space, wait):
     def fetch(tag, step, after):
         asked.append(tag)
