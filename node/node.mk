@@ -63,7 +63,7 @@ $(node_recipes)/installed: tests/node_tools/package.json
 wasm_js := build/wasm-js
 # Node's own tests, with leafid/wasm as the package leafid.
 wasm_js_same := $(wasm_js)/project/same
-same_tests := counter support fake-server vectors.test arguments.test waiting.test segments.test segment-waits.test \
+same_tests := counter support fake-server vectors.test arguments.test waiting.test scenarios.test segments.test segment-waits.test \
     segment-callbacks.test segment-servers.test leaf-servers.test lease_source leases.test worker-sources.test \
     source-ends.test openings.test clock-options.test lease-servers.test public-ids.test fake-time.test \
     buffers.test option-vectors.test secrets.test

@@ -225,18 +225,6 @@ test('one at a time for a tag, several for several', async () => {
   many.close()
 })
 
-test('after an error it is asked again, and who waits has an id', async () => {
-  let failures = 3
-  const counter = new Counter()
-  const ids = open((tag, step) => {
-    if (failures-- > 0) throw new Error('away')
-    return counter.fetch(tag, step)
-  })
-  assert.equal(await ids.tag('order').next(), 1n)
-  assert.equal(ids.tag('order').stats().failures, 3)
-  ids.close()
-})
-
 test('with a source of 200 ms and a load the step is right for, no call waits after warm-up', async () => {
   const counter = new Counter({ ms: 200 })
   const ids = open(counter.fetch, { step: 10_000, adaptive: false, prefetch: 50, timeoutMs: HANG })

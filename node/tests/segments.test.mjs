@@ -185,38 +185,6 @@ test('a burst that the source can serve never fails, one fetch at a time', async
   }
 })
 
-test('take asks for as many as it wants, and goes over several segments', async () => {
-  const counter = new Counter()
-  const ids = new Segments({ ...alone(), step: 10, adaptive: false, fetch: counter.fetch })
-  assert.deepEqual([...(await ids.tag('order').take(500))], between(1, 500))
-  assert.equal(counter.asked[0].step, 500)
-  // A source that gives less.
-  let next = 1
-  const few = new Segments({ ...alone(), fetch: () => ({ start: next, end: (next += 7) }) })
-  assert.deepEqual([...(await few.tag('order').take(100))], between(1, 100))
-  ids.close()
-  few.close()
-})
-
-test('strides', async () => {
-  let next = 2n
-  const fetch = () => ({ start: next, end: (next += 15n), stride: 3 })
-  const ids = new Segments({ ...alone(), fetch })
-  assert.deepEqual([...(await ids.tag('order').take(7))], [2n, 5n, 8n, 11n, 14n, 17n, 20n])
-  assert.equal(await ids.tag('order').next(), 23n)
-  ids.close()
-})
-
-test('what a source gives twice is refused, and the next good answer used', async () => {
-  const given = [{ start: 1, end: 11 }, { start: 1, end: 11 }, { start: 6, end: 16 }, { start: 11, end: 21 }, { start: 21, end: 31 }]
-  const ids = new Segments({ ...alone(), step: 10, fetch: () => given.shift() ?? { start: 1, end: 11 }, timeoutMs: 1500 })
-  const order = ids.tag('order')
-  assert.deepEqual([...(await order.take(30))], between(1, 30))
-  await assert.rejects(order.next(), { code: 'ERR_LEAFID_SEGMENT_REGRESSED' })
-  assert.ok(order.stats().failures >= 3)
-  ids.close()
-})
-
 test('statistics count what this thread has at hand', async () => {
   const counter = new Counter()
   const ids = new Segments({ ...alone(), prefetch: 100, fetch: counter.fetch })
@@ -387,12 +355,4 @@ test('open is the constructor, off this thread; a class of the user\'s is made',
     assert.equal(await made.tag('order').next(), 1n)
     made.close()
   }
-})
-
-test('prewarm fetches before the first use', async () => {
-  const counter = new Counter()
-  const ids = new Segments({ ...alone(), prewarm: ['a', 'b'], fetch: counter.fetch })
-  await until('both', () => ids.stats().tags.filter(({ left }) => left > 0).length === 2)
-  assert.deepEqual([ids.tag('a').nextSync(), ids.tag('b').nextSync()], [1n, 1n])
-  ids.close()
 })
