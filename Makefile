@@ -37,7 +37,7 @@ help:
 	@echo "make test-monitoring  metrics under prometheus_client, prom-client and OpenTelemetry; alert rules and the dashboard"
 	@echo "make test-service  examples/service: both services under load, killed and stopped"
 	@echo "make wasm          the core as WebAssembly modules, in build/wasm; make test-wasm runs its tests"
-	@echo "make break-rules   breaks each rule of docs/RELIABILITY.md in a copy of the code, and sees its tests fail"
+	@echo "make break-rules   breaks each rule in a copy of the code, and sees its tests fail"
 	@echo "make mutants      tries small changes of the sources, and sees a test fail for each; FILES='core/src/snowflake/span.rs' limits"
 	@echo "make test-c-core   the C library of the core alone, for embedded use"
 	@echo "make c-small       the smallest C library, for which a defect is the end of the process; make test-c-small runs its tests"
@@ -119,7 +119,7 @@ tools:
 	need npm "it comes with Node.js (Debian: apt install npm)"; \
 	exit $$missing
 
-check: tools check-version check-mutations
+check: tools hooks check-version check-mutations
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@for features in "" public-ids format options wire format,options format,wire options,wire; do \
@@ -131,6 +131,10 @@ check: tools check-version check-mutations
 	@python3 tests/bounds.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet --document-private-items
 
+.PHONY: hooks
+hooks:
+	@[ ! -e .git ] || git config core.hooksPath .githooks
+
 docs: check
 
 # In front of a runner of tests and its kind: with LEAFID_RETRY=1 those that fail run once more.
@@ -141,7 +145,7 @@ test-rust: tools
 
 # What tests are run and tested with.
 test-tools: tools
-	@$(MAKE) --no-print-directory pytest_of="tests/retries tests/fake_servers" pytest
+	@$(MAKE) --no-print-directory pytest_of="tests/retries tests/fake_servers tests/test_commit_msg.py" pytest
 
 .PHONY: lines
 lines:
