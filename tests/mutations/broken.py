@@ -1,4 +1,4 @@
-"""Breaks the rules of docs/RELIABILITY.md on purpose, in a copy of the tree, and fails where a test does not notice.
+"""Breaks the rules of rules.toml on purpose, in a copy of the tree, and fails where a test does not notice.
 
 `broken.py [RULE…] [--batch NAME]`: the breaks stand in breaks-*.toml. Those of one batch are in different
 parts of the code, and are made together for the sake of one build. First the tests run on the code as it is. Only the
@@ -65,7 +65,7 @@ def main():
     parser.add_argument("--batch", default="")
     parser.add_argument("--no-baseline", action="store_true")
     arguments = parser.parse_args()
-    wrong = list(named.wrong_breaks(named.PAGE.read_text(), named.ROOT))
+    wrong = list(named.wrong_breaks(named.ROOT))
     if wrong:
         sys.exit("\n".join(wrong))
     batches = {}

@@ -1,4 +1,4 @@
-# The tests that docs/RELIABILITY.md names are there, and fail when what they test is broken.
+# The tests that rules.toml and the breaks name are there, and fail when what they test is broken.
 
 .PHONY: check-mutations break-rules mutants
 

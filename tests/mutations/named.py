@@ -1,5 +1,5 @@
-"""Fails when a rule of docs/RELIABILITY.md has no test, or one that is not in the tree, and when what a break replaces
-does not stand once in its file. Only the standard library.
+"""Fails when a rule of rules.toml has no test, or one that is not in the tree, and when what a break replaces does not
+stand once in its file. Only the standard library.
 """
 
 import ast
@@ -11,18 +11,26 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/RELIABILITY.md"
+HERE = Path(__file__).resolve().parent
 #: So many rules there are: one that is lost is noticed.
 RULES = [f"N{n}" for n in range(1, 26)] + [f"H{n}" for n in range(1, 81)]
 
 
-def rules(page):
-    """Each rule and its tests, (file, name), in order."""
-    for line in page.splitlines():
-        row = re.match(r"\| ([NH]\d+) \| .* \| (.*) \|$", line)
-        if row:
-            tests = [text.partition("::")[::2] for text in re.findall(r"`([^`]+)`", row[2])]
-            yield row[1], tests
+def breaks():
+    """Each break of breaks-*.toml, in order."""
+    for table in sorted(HERE.glob("breaks-*.toml")):
+        yield from tomllib.loads(table.read_text())["break"]
+
+
+def rules():
+    """Each rule with its tests, (file, name): those of its breaks, and those that rules.toml names besides."""
+    found = {}
+    for rule, row in tomllib.loads((HERE / "rules.toml").read_text()).items():
+        found[rule] = dict.fromkeys(row.get("tests", []))
+    for each in breaks():
+        for rule in each["rules"].split():
+            found.setdefault(rule, {}).update(dict.fromkeys(each["tests"]))
+    return {rule: [test.partition("::")[::2] for test in tests] for rule, tests in found.items()}
 
 
 def rust(text):
@@ -78,9 +86,9 @@ def is_run(path):
     return re.search(rf"\b{re.escape(name)}\b", runner.read_text()) is not None
 
 
-def wrong(page, root, tracked):
-    """What is wrong with the page, a line each."""
-    found = dict(rules(page))
+def wrong(root, tracked):
+    """What is wrong with the rules, a line each."""
+    found = rules()
     known = {}
     for rule in RULES:
         if not found.get(rule):
@@ -99,23 +107,14 @@ def wrong(page, root, tracked):
                 yield f"{rule}: {file} is not run: the run.py or main.rs beside it does not name it"
 
 
-def breaks():
-    """Each break of breaks-*.toml, in order."""
-    for table in sorted(Path(__file__).resolve().parent.glob("breaks-*.toml")):
-        yield from tomllib.loads(table.read_text())["break"]
-
-
-def wrong_breaks(page, root):
+def wrong_breaks(root):
     """What is wrong with the breaks, a line each."""
-    listed = {rule: {"::".join(test) for test in tests} for rule, tests in rules(page)}
     for each in breaks():
         for change in [each, *each.get("also", [])]:
             file = root / change["file"]
             count = file.read_text().count(change["old"]) if file.exists() else 0
             if count != 1:
                 yield f"{each['rules']}, {each['what']!r}: {change['file']} holds this {count} times:\n{change['old']}"
-        for test in set(each["tests"]).difference(*(listed[rule] for rule in each["rules"].split())):
-            yield f"{each['rules']}, {each['what']!r}: docs/RELIABILITY.md does not name {test}"
 
 
 def tracked_files():
@@ -126,17 +125,16 @@ def tracked_files():
 
 
 def main():
-    page = PAGE.read_text()
-    lines = [f"docs/RELIABILITY.md: {line}" for line in wrong(page, ROOT, tracked_files())]
+    lines = [f"rules: {line}" for line in wrong(ROOT, tracked_files())]
     core = [path for path in (ROOT / "core/tests").glob("*.rs") if path.stem != "main"]
     lines += [f"core/tests/main.rs does not name {path.name}" for path in core if not is_run(path)]
-    lines += [f"breaks: {line}" for line in wrong_breaks(page, ROOT)]
+    lines += [f"breaks: {line}" for line in wrong_breaks(ROOT)]
     for line in lines:
         print(line, file=sys.stderr)
     if lines:
         sys.exit(1)
-    named = [test for _, tests in rules(page) for test in tests]
-    print(f"docs/RELIABILITY.md: {len(RULES)} rules, {len(set(named))} tests, each in its place")
+    tests = {test for tests in rules().values() for test in tests}
+    print(f"tests/mutations/rules.toml: {len(RULES)} rules, {len(tests)} tests, each in its place")
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ fn a_connection_on_which_something_came_unasked_is_not_used() {
     assert_eq!(connections(&server), [1, 2]);
 }
 
-/// Rule H23 of docs/RELIABILITY.md.
+/// Rule H23.
 #[test]
 fn a_late_answer_is_never_read_for_another_tag() {
     let failed = Arc::new(Barrier::new(2));
