@@ -15,10 +15,20 @@ export const [WAIT_UNTIL, NEED_SPAN] = [-101, -102]
 /** An error that the module returned. */
 export class Refused extends Error {}
 
+const compiled = new Map()
+
 /** An instance. Exports are called by their names; `ok` throws what is an error. */
 export class Module {
   constructor(name = 'leafid') {
-    this.exports = new WebAssembly.Instance(new WebAssembly.Module(bytes(name))).exports
+    if (!compiled.has(name)) compiled.set(name, new WebAssembly.Module(bytes(name)))
+    this.exports = new WebAssembly.Instance(compiled.get(name)).exports
+  }
+
+  /** Calls an export. Texts and bytes are its input, and nothing is a text that is not given. */
+  call(name, ...values) {
+    const isGiven = value => typeof value === 'string' || value instanceof Uint8Array
+    const lengths = this.input(...values.filter(isGiven))
+    return this.ok(this.exports[name](...values.map(value => (isGiven(value) ? lengths.shift() : (value ?? -1)))))
   }
 
   /** Puts texts and bytes into the input; returns their lengths. */
