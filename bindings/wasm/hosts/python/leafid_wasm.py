@@ -11,6 +11,7 @@ leases or segments, and no thread that writes spans.
 import contextlib
 import errno
 import fcntl
+import functools
 import json
 import math
 import os
@@ -44,13 +45,20 @@ class LeafidError(Exception):
         self.code, self.retry = code, retry
 
 
+ENGINE = wasmtime.Engine()
+
+
+@functools.cache
+def compiled(path):
+    return wasmtime.Module.from_file(ENGINE, path)
+
+
 class Module:
     """An instance: calls by their names, with texts and bytes as arguments where a length is asked for."""
 
     def __init__(self, path):
-        self.store = wasmtime.Store()
-        module = wasmtime.Module.from_file(self.store.engine, str(path))
-        self.exports = wasmtime.Instance(self.store, module, []).exports(self.store)
+        self.store = wasmtime.Store(ENGINE)
+        self.exports = wasmtime.Instance(self.store, compiled(str(path)), []).exports(self.store)
         if self.call("abi_version") != ABI_VERSION:
             raise LeafidError("internal", f"{path} has another version of its exports than {ABI_VERSION}")
 
@@ -88,9 +96,9 @@ class Module:
         at = self.exports["numbers"](self.store)
         return struct.unpack(f"<{count}d", self.exports["memory"].read(self.store, at, at + 8 * count))
 
-    def first_id(self):
+    def ids(self, count):
         at = self.exports["ids"](self.store)
-        return struct.unpack("<q", self.exports["memory"].read(self.store, at, at + 8))[0]
+        return list(struct.unpack(f"<{count}q", self.exports["memory"].read(self.store, at, at + 8 * count)))
 
 
 def boot_ms():
@@ -115,6 +123,8 @@ def file_system(directory):
 class Files:
     """The records of an id space: carries out the calls for them, and holds the locks of one."""
 
+    locks = "leafid"
+
     def __init__(self, module, directory):
         self.module, self.directory, self.file, self.host_lock = module, directory, None, None
         self.ways = {6: self.lock, 7: self.unlock, 8: self.list, 9: self.read, 10: self.open, 11: self.update}
@@ -138,7 +148,7 @@ class Files:
         """The host lock, which all users of this host see."""
         self.host_lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            self.host_lock.bind(f"\0leafid/{name}/{worker_id}")
+            self.host_lock.bind(f"\0{self.locks}/{name}/{worker_id}")
         except OSError as error:
             self.unlock()
             if error.errno != errno.EADDRINUSE:
@@ -154,7 +164,7 @@ class Files:
 
     def list(self, call, *_):
         for name in os.listdir(self.directory):
-            self.module.call("call_found", call, now_ms(), name, b"")
+            self.module.call("call_found", call, clocks()[0], name, b"")
         return DONE
 
     def read(self, call, _number, name, _doing):
@@ -277,7 +287,7 @@ class Snowflake:
             while True:
                 with self.lock:
                     found = self._at("wait", wait, 1)
-                    (number,), first = self.module.numbers(1), self.module.first_id()
+                    (number,), first = self.module.numbers(1), self.module.ids(1)[0]
                     self._drive()
                 if found > 0:
                     return first

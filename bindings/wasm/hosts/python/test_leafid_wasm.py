@@ -103,51 +103,6 @@ def test_a_killed_process_repeats_nothing(space):
     assert len(seen) >= 600 and seen == sorted(set(seen))
 
 
-def test_a_second_generator_is_refused(space):
-    flake = opened(space)
-    with pytest.raises(LeafidError) as found:
-        opened(space)
-    assert found.value.code == "worker_in_use" and found.value.retry
-    flake.close()
-    opened(space).close()
-
-
-def test_a_clock_that_went_back_is_refused(space, monkeypatch):
-    flake = opened(space)
-    flake.next()
-    now = time.time_ns
-    monkeypatch.setattr(time, "time_ns", lambda: now() - 60_000_000_000)
-    with pytest.raises(LeafidError) as found:
-        flake.next()
-    assert found.value.code == "clock_backwards"
-    flake.close()
-    with pytest.raises(LeafidError) as found:
-        opened(space)
-    assert found.value.code == "clock_backwards"
-
-
-def test_a_file_that_is_replaced_or_damaged_is_seen(space):
-    flake = opened(space)
-    flake.next()
-    path = space["state_dir"] / space["name"] / "worker-7.state"
-    content = path.read_bytes()
-    path.unlink()
-    path.write_bytes(content)
-    with pytest.raises(LeafidError) as found:
-        while True:
-            flake.next()
-    assert found.value.code == "worker_lost"
-    with pytest.raises(LeafidError) as found:
-        flake.close()
-    assert found.value.code == "worker_lost"
-    path.write_bytes(b"x" + content[1:])
-    opened(space).close()
-    path.write_bytes(b"x" * len(content))
-    with pytest.raises(LeafidError) as found:
-        opened(space)
-    assert found.value.code == "state_corrupt"
-
-
 def test_ids_end_with_the_span_when_the_disk_fails(space, monkeypatch):
     flake = opened(space)
     flake.next()
@@ -167,13 +122,6 @@ def test_ids_end_with_the_span_when_the_disk_fails(space, monkeypatch):
     time.sleep(0.3)
     assert flake.next() > last
     flake.close()
-
-
-def test_another_layout_is_refused(space):
-    opened(space).close()
-    with pytest.raises(LeafidError) as found:
-        opened(space, layout="sonyflake")
-    assert found.value.code == "state_mismatch"
 
 
 def test_a_forked_child_is_refused(space):
