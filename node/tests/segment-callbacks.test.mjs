@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LeafidError, Segments } from 'leafid'
-import { Counter, alone, between, sleep, until } from './counter.mjs'
+import { Counter, alone, sleep, until } from './counter.mjs'
 import { HANG, PATIENT, start } from './support.mjs'
 
 const never = () => new Promise(() => {})
@@ -155,11 +155,6 @@ test('one that never settles is an error that says so, and delays no other tag',
   let asked = 0
   const counter = new Counter()
   const fetch = (tag, step) => (tag.startsWith('stuck') ? (asked++, never()) : counter.fetch(tag, step))
-  const patient = open(fetch, { timeoutMs: HANG })
-  const stuck = Promise.allSettled(['stuck1', 'stuck2', 'stuck3'].map(tag => patient.tag(tag).next()))
-  assert.equal(await patient.tag('order').next(), 1n)
-  patient.close()
-  await stuck
   const ids = open(fetch, { timeoutMs: 1500 })
   for (const stuck of [3, 8]) {
     asked = 0
@@ -189,53 +184,6 @@ test('one that asks its own tag is an error, not a deadlock; another tag it may 
   })
   assert.equal(await ids.tag('sums').next(), 1n)
   await assert.rejects(ids.tag('self').next(BRIEF), { code: 'ERR_LEAFID_SEGMENT_UNAVAILABLE' })
-  ids.close()
-})
-
-test('one at a time for a tag, several for several', async () => {
-  const counter = new Counter({ ms: 20 })
-  let [now, most] = [0, 0]
-  const ids = open(async (tag, step) => {
-    most = Math.max(most, ++now)
-    try {
-      return await counter.fetch(tag, step)
-    } finally {
-      now--
-    }
-  }, { step: 2, adaptive: false })
-  await Promise.all(['a', 'b', 'c'].map(async name => {
-    const tag = ids.tag(name)
-    for (let i = 0; i < 30; i++) await tag.next()
-  }))
-  assert.deepEqual([counter.most, most], [1, 3])
-  ids.close()
-  // Not all of a great many at once.
-  const slow = new Counter({ ms: 5 })
-  let [busy, busiest] = [0, 0]
-  const many = open(async (tag, step) => {
-    busiest = Math.max(busiest, ++busy)
-    try {
-      return await slow.fetch(tag, step)
-    } finally {
-      busy--
-    }
-  })
-  await Promise.all(Array.from({ length: 500 }, (_, i) => many.tag(`t${i}`).next()))
-  assert.ok(busiest <= 16, `${busiest} at once`)
-  many.close()
-})
-
-test('with a source of 200 ms and a load the step is right for, no call waits after warm-up', async () => {
-  const counter = new Counter({ ms: 200 })
-  const ids = open(counter.fetch, { step: 10_000, adaptive: false, prefetch: 50, timeoutMs: HANG })
-  const order = ids.tag('order')
-  const all = [await order.next()]
-  // Half of a step lasts two seconds or more.
-  for (; all.length < 15_000; await sleep(4)) {
-    for (let i = 0; i < 10; i++) all.push(order.nextSync())
-  }
-  assert.equal(order.stats().waits, 1)
-  assert.deepEqual(all, between(1, all.length))
   ids.close()
 })
 

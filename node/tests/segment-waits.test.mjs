@@ -134,57 +134,6 @@ test('aborted in great numbers, the rest is served in order', async () => {
   ids.close()
 })
 
-test('an error puts back what a call had', async () => {
-  let given = 0
-  const fetch = () => {
-    if (given++ > 0) throw new Error('away')
-    return { start: 1, end: 11 }
-  }
-  const ids = new Segments({ ...alone(), timeoutMs: 3000, fetch })
-  const order = ids.tag('order')
-  await assert.rejects(order.take(20), { code: 'ERR_LEAFID_SEGMENT_UNAVAILABLE', message: /away$/ })
-  assert.equal(order.stats().left, 10)
-  assert.deepEqual([...(await order.take(10))], between(1, 10))
-  ids.close()
-})
-
-test('close wakes who waits', async () => {
-  const ids = new Segments({ ...alone(), fetch: new Gate().fetch, timeoutMs: HANG })
-  const order = ids.tag('order')
-  const calls = [order.next(), order.take(5), order.nextString()]
-  await sleep(10)
-  ids.close()
-  for (const { reason } of await Promise.allSettled(calls)) assert.equal(reason.code, 'ERR_LEAFID_CLOSED')
-})
-
-test('an outage is bridged by what is at hand, and over after its end', async () => {
-  const counter = new Counter()
-  let down = false
-  let [tries, last] = [0, 0]
-  const fetch = (tag, step) => {
-    if (!down) return counter.fetch(tag, step)
-    tries++
-    last = performance.now()
-    throw new Error('down')
-  }
-  const ids = new Segments({ ...alone(), step: 1000, adaptive: false, timeoutMs: HANG, fetch })
-  const order = ids.tag('order')
-  const all = [...(await order.take(500))]
-  await until('the prefetch', () => order.stats().next !== null)
-  down = true
-  const begun = performance.now()
-  all.push(...(await order.take(1000)))
-  const waits = order.take(600)
-  await sleep(3000)
-  const seconds = (performance.now() - begun) / 1000
-  assert.ok(tries <= 6 * seconds + 2, `${tries} tries in ${seconds} s`)
-  down = false
-  all.push(...(await waits))
-  assert.deepEqual(all, between(1, all.length))
-  assert.ok(last > 0)
-  ids.close()
-})
-
 test('a thousand tags have their ids once the source is back', async () => {
   const counter = new Counter()
   let down = true

@@ -87,29 +87,6 @@ test('all ways draw from one run: nothing is issued out of order', async () => {
   ids.close()
 })
 
-test('the step follows the use, up to 512000 from 1000', async () => {
-  const { fetches } = vectors('adaptive_step.json').cases.find(({ name }) => name === 'steady load, step 1000')
-  const wanted = fetches.slice(0, fetches.findIndex(({ step }) => step === 512_000) + 1)
-  assert.ok(wanted.length > 5)
-  const given = []
-  let next = 1
-  const ids = new Segments({
-    ...alone(),
-    fetch(tag, step) {
-      given.push({ step, start: String(next), end: String(next + step) })
-      next += step
-      return { start: next - step, end: next }
-    },
-  })
-  const order = ids.tag('order')
-  let last = 0n
-  while (given.length < wanted.length) {
-    for (const id of await order.take(500)) assert.equal(id, ++last)
-  }
-  assert.deepEqual(given.slice(0, wanted.length), wanted.map(({ step, start, end }) => ({ step, start, end })))
-  ids.close()
-})
-
 test('the next segment is asked for during the take that the vectors name', async () => {
   for (const { length, nth } of vectors('prefetch.json').cases) {
     const asked = []
@@ -136,23 +113,6 @@ test('the next segment is asked for during the take that the vectors name', asyn
     assert.equal(asked.length, 2)
     ids.close()
     release(null)
-  }
-})
-
-test('several of one source, and ids from 0, as the vectors have it', async () => {
-  for (const vector of vectors('segment_issue.json').cases) {
-    const counter = new Counter({ start: Number(vector.max_id) })
-    const open = () => new Segments({ ...alone(), step: vector.db_step, adaptive: false, fetch: counter.fetch }).tag('order')
-    const tags = Array.from({ length: vector.processes }, open)
-    if (vector.round_robin) {
-      for (const [i, id] of vector.round_robin.entries()) assert.equal(await tags[i % tags.length].nextString(), id)
-    }
-    if (vector.first) for (const id of vector.first) assert.equal(await tags[0].nextString(), id)
-    if (vector.contiguous_through) {
-      const first = BigInt(vector.max_id) + BigInt(vector.first.length)
-      const rest = await tags[0].take(Number(BigInt(vector.contiguous_through) - first) + 1)
-      rest.forEach((id, i) => assert.equal(id, first + BigInt(i)))
-    }
   }
 })
 

@@ -169,30 +169,6 @@ def test_one_that_closes_its_segments(opened):
         ids.tag("order").next()
 
 
-@pytest.mark.slow
-def test_a_slow_one_delays_no_other_tag_and_no_snowflake(opened, space):
-    let_go = threading.Event()
-
-    def fetch(tag, step, after):
-        if tag.startswith("slow"):
-            let_go.wait()
-        return range(max(after, 1), max(after, 1) + step)
-
-    ids = opened(fetch)
-    flake = leafid.Snowflake(7, **space)
-    with pytest.raises(leafid.SegmentUnavailableError, match="its source has not answered for [0-9]+ ms"):
-        ids.tag("slow").next(timeout_ms=300)
-    begun = time.monotonic()
-    assert ids.tag("order").take(1000)[-1] == 1000
-    while time.monotonic() - begun < 1.5:
-        flake.next()
-        assert ids.tag("order").next() > 1000
-        time.sleep(0.01)
-    let_go.set()
-    assert ids.tag("slow").next() == 1
-    flake.close()
-
-
 def test_prewarm_of_the_last_day(space, wait):
     def fetch(tag, step, after):
         asked.append(tag)

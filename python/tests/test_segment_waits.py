@@ -140,32 +140,6 @@ def test_calls_cancelled_at_any_moment_lose_no_id(space, make_source):
     assert len(got) > 100 and every == list(range(1, len(every) + 1))
 
 
-def test_a_timeout_of_the_loop_loses_no_id(order, source):
-    async def main():
-        for _ in range(3):
-            with pytest.raises(asyncio.TimeoutError):
-                await asyncio.wait_for(order.take_async(10), 0.05)
-        source.let_go.set()
-        assert await order.take_async(10) == list(range(1, 11))
-
-    asyncio.run(main())
-
-
-def test_close_wakes_who_waits(space, source):
-    async def main():
-        ids = leafid.Segments(fetch=source.fetch, **space)
-        calls = [asyncio.create_task(ids.tag("order").next_async()) for _ in range(10)]
-        await until(lambda: ids.tag("order").stats().waiting == 10)
-        begun = time.monotonic()
-        await asyncio.to_thread(ids.close)
-        results = await asyncio.gather(*calls, return_exceptions=True)
-        assert {type(result) for result in results} == {leafid.ClosedError} and time.monotonic() - begun < 60
-        with pytest.raises(leafid.ClosedError):
-            await ids.tag("order").next_async()
-
-    asyncio.run(main())
-
-
 def test_errors_come_as_from_next(space):
     answers = {"nonsense": "x", "unknown": None}
 
