@@ -68,14 +68,15 @@ def test_close_while_others_make_ids(space, kind):
     """They end with ClosedError, and whoever opens next starts above all that was issued."""
     for _ in range(5):
         flake = leafid.Snowflake(7, **space)
-        barrier = threading.Barrier(5)
+        begun = threading.Barrier(5)
         highest, ended = [], []
 
-        def work(flake=flake, barrier=barrier, highest=highest, ended=ended):
+        def work(flake=flake, begun=begun, highest=highest, ended=ended):
             buffer = numpy.zeros(500, numpy.int64)
             calls = {"next": flake.next, "take": lambda: flake.take(500)[-1], "fill": lambda: flake.fill(buffer)[-1]}
-            call, last = calls[kind], 0
-            barrier.wait()
+            call = calls[kind]
+            last = call()
+            begun.wait()
             try:
                 while True:
                     last = call()
@@ -86,8 +87,7 @@ def test_close_while_others_make_ids(space, kind):
         threads = [threading.Thread(target=work) for _ in range(4)]
         for thread in threads:
             thread.start()
-        barrier.wait()
-        threading.Event().wait(0.02)
+        begun.wait()
         flake.close()
         with leafid.Snowflake(7, **space) as again:
             first = again.next()

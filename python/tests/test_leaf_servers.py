@@ -39,11 +39,11 @@ def leaf(fake_server):
 @pytest.fixture
 def from_leaf(space, leaf):
     """Opens segments of the Leaf, which remember nothing."""
-    opened = []
+    opened, patient = [], dict.fromkeys(("timeout_ms", "request_timeout_ms", "connect_timeout_ms"), 60_000)
 
     def from_leaf(servers=None, **more):
         name = f"{space['name']}-{len(opened)}"
-        opened.append(leafid.Segments(servers or leaf.urls, name=name, **{"persist": False, "timeout_ms": 60_000, **more}))
+        opened.append(leafid.Segments(servers or leaf.urls, name=name, persist=False, **patient | more))
         return opened[-1]
 
     yield from_leaf
@@ -53,7 +53,7 @@ def from_leaf(space, leaf):
 
 def plain_ids(node, tag, n, into):
     """As a client that knows Leaf and nothing else."""
-    connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=60)
     for _ in range(n):
         connection.request("GET", f"/api/segment/get/{tag}")
         into.append(int(connection.getresponse().read()))

@@ -203,8 +203,8 @@ leafid_snowflake_options *options_for(const char *dir, const char *name, const c
     CHECK_STATUS(leafid_snowflake_options_set_worker(options, worker), LEAFID_OK);
     CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, PATIENT_MS), LEAFID_OK);
     if (strstr(worker, "://")) {
-        CHECK_STATUS(leafid_snowflake_options_set_request_timeout_ms(options, 10000), LEAFID_OK);
-        CHECK_STATUS(leafid_snowflake_options_set_connect_timeout_ms(options, 5000), LEAFID_OK);
+        CHECK_STATUS(leafid_snowflake_options_set_request_timeout_ms(options, PATIENT_MS), LEAFID_OK);
+        CHECK_STATUS(leafid_snowflake_options_set_connect_timeout_ms(options, PATIENT_MS), LEAFID_OK);
     }
     return options;
 }

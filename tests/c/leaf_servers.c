@@ -8,22 +8,21 @@
 #include <string.h>
 
 /* Segments in an id space of their own. */
-static leafid_segments_options *from_servers(leafid_protocol protocol, int64_t timeout_ms) {
+static leafid_segments_options *from_servers(leafid_protocol protocol) {
     leafid_segments_options *options;
     REQUIRE_OK(leafid_segments_options_new(&options));
     CHECK_STATUS(leafid_segments_options_set_name(options, fresh_name()), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_set_state_dir(options, fresh_dir()), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_set_protocol(options, protocol), LEAFID_OK);
-    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, timeout_ms), LEAFID_OK);
-    /* Long enough for a slow machine. */
-    CHECK_STATUS(leafid_segments_options_set_request_timeout_ms(options, 10000), LEAFID_OK);
-    CHECK_STATUS(leafid_segments_options_set_connect_timeout_ms(options, 5000), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, PATIENT_MS), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_request_timeout_ms(options, PATIENT_MS), LEAFID_OK);
+    CHECK_STATUS(leafid_segments_options_set_connect_timeout_ms(options, PATIENT_MS), LEAFID_OK);
     return options;
 }
 
 /* From both nodes; `first`: the one that is asked first. */
-static leafid_segments_options *from_leaf(struct leaf *leaf, int first, int64_t timeout_ms) {
-    leafid_segments_options *options = from_servers(LEAFID_PROTOCOL_LEAF, timeout_ms);
+static leafid_segments_options *from_leaf(struct leaf *leaf, int first) {
+    leafid_segments_options *options = from_servers(LEAFID_PROTOCOL_LEAF);
     for (int i = 0; i < 2; i++) {
         CHECK_STATUS(leafid_segments_options_add_server(options, leaf->nodes[i ^ first].url), LEAFID_OK);
     }
@@ -99,7 +98,7 @@ static void none_twice(void) {
     struct taker takers[5] = {0};
     struct ids all = {0};
     leaf_start(&leaf);
-    for (int i = 0; i < 2; i++) tags[i] = open_tag(from_leaf(&leaf, i, 20000), "order");
+    for (int i = 0; i < 2; i++) tags[i] = open_tag(from_leaf(&leaf, i), "order");
     for (int i = 0; i < 5; i++) {
         takers[i].kind = i;
         takers[i].tag = tags[i % 2];
@@ -129,7 +128,7 @@ static void blocks(void) {
     struct ids ids = {0}, numbers = {0};
     const size_t count = scaled(2000);
     leaf_start(&leaf);
-    leafid_segments_options *options = from_leaf(&leaf, 0, 20000);
+    leafid_segments_options *options = from_leaf(&leaf, 0);
     CHECK_STATUS(leafid_segments_options_set_block_size(options, 100), LEAFID_OK);
     leafid_tag *tag = open_tag(options, "order-x100");
     int64_t *taken;
@@ -154,7 +153,7 @@ static void snowflakes(void) {
     struct leaf leaf;
     int64_t items[200];
     leaf_start(&leaf);
-    leafid_segments_options *options = from_leaf(&leaf, 0, 20000);
+    leafid_segments_options *options = from_leaf(&leaf, 0);
     CHECK_STATUS(leafid_segments_options_set_protocol(options, LEAFID_PROTOCOL_LEAF_SNOWFLAKE), LEAFID_OK);
     leafid_tag *tag = open_tag(options, "order");
     struct ids ids = {0};
@@ -180,7 +179,7 @@ static void tinyid(void) {
     fake_server_start(&server, NULL);
     say_to(&server, "{\"do\":\"token\",\"token\":\"s&cret\"}");
     say_to(&server, "{\"do\":\"tag\",\"tag\":\"order\",\"delta\":2,\"step\":20}");
-    leafid_segments_options *options = from_servers(LEAFID_PROTOCOL_TINYID, 20000);
+    leafid_segments_options *options = from_servers(LEAFID_PROTOCOL_TINYID);
     CHECK_STATUS(leafid_segments_options_add_server(options, server.url), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_set_token(options, "s&cret"), LEAFID_OK);
     leafid_tag *tag = open_tag(options, "order");
@@ -191,7 +190,7 @@ static void tinyid(void) {
     CHECK(ids.items[0] > 0 && even > 0 && even < 1000);
     leafid_tag_free(tag);
     /* A wrong token has an empty body for an answer. */
-    options = from_servers(LEAFID_PROTOCOL_TINYID, 20000);
+    options = from_servers(LEAFID_PROTOCOL_TINYID);
     CHECK_STATUS(leafid_segments_options_add_server(options, server.url), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_set_token(options, "another"), LEAFID_OK);
     tag = open_tag(options, "order");

@@ -30,7 +30,7 @@ impl Nodes {
     fn builder(&self) -> SegmentsBuilder {
         let urls = self.nodes.iter().map(|node| node.url.as_str());
         let builder = Segments::builder().persist(false).name(unique_name()).servers(urls);
-        builder.timeout_ms(PATIENT_MS).request_timeout_ms(PATIENT_MS)
+        builder.timeout_ms(PATIENT_MS).request_timeout_ms(PATIENT_MS).connect_timeout_ms(PATIENT_MS)
     }
 
     fn tell(&mut self, command: Value) {

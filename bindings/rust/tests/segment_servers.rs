@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 fn builder(server: &FakeServer) -> SegmentsBuilder {
     let builder = Segments::builder().persist(false).name(unique_name());
     let builder = builder.protocol(Protocol::Range).servers([&server.url]);
-    builder.timeout_ms(PATIENT_MS).request_timeout_ms(PATIENT_MS)
+    builder.timeout_ms(PATIENT_MS).request_timeout_ms(PATIENT_MS).connect_timeout_ms(PATIENT_MS)
 }
 
 #[test]

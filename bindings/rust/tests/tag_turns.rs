@@ -25,7 +25,7 @@ fn alone() -> MutexGuard<'static, ()> {
 
 fn builder(leaf: &Leaf) -> SegmentsBuilder {
     let builder = Segments::builder().persist(false).name(unique_name()).servers([&leaf.url]);
-    builder.timeout_ms(60_000).request_timeout_ms(60_000)
+    builder.timeout_ms(60_000).request_timeout_ms(60_000).connect_timeout_ms(60_000)
 }
 
 /// Runs `test` while this many tags want more ids. Each needs a stock of 1,000 ids and so plans 64 requests
