@@ -21,14 +21,6 @@ fn chosen<T>(small: T, full: T) -> T {
     }
 }
 
-/// Of [`crate::segment`]. Two processes are there from the beginning.
-pub fn segment() -> Bounds {
-    chosen(
-        Bounds { ticks: 2, ids: 3, starts: 3, faults: 2 },
-        Bounds { ticks: 3, ids: 4, starts: 3, faults: 2 },
-    )
-}
-
 /// Of [`crate::record`].
 pub fn record() -> Bounds {
     chosen(

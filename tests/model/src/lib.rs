@@ -9,6 +9,5 @@ pub mod check;
 mod generator;
 pub mod lease;
 pub mod record;
-pub mod segment;
 pub mod supply;
 pub mod worker_run;

@@ -1,7 +1,7 @@
 //! Each test tries all states of a model.
 
 use leafid_model::worker_run::Ids;
-use leafid_model::{bounds, check, lease, record, segment, supply, worker_run};
+use leafid_model::{bounds, check, lease, record, supply, worker_run};
 
 #[test]
 fn whatever_two_machines_do_with_one_record_no_id_comes_twice_and_ids_go_on() {
@@ -19,12 +19,6 @@ fn whatever_three_holders_and_a_lease_server_do_no_id_comes_twice_and_ids_go_on(
 fn whatever_two_holders_do_while_every_call_may_be_late_no_id_comes_twice_and_ids_go_on() {
     let bounds = bounds::two_holders();
     check::holds("lease, two holders", bounds, lease::Model { bounds });
-}
-
-#[test]
-fn whatever_two_processes_and_a_source_that_goes_back_do_no_id_comes_twice_and_ids_go_on() {
-    let bounds = bounds::segment();
-    check::holds("segment", bounds, segment::Model { bounds });
 }
 
 #[test]
