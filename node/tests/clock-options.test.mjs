@@ -158,17 +158,17 @@ test('lazy claims with the first id', () => {
 })
 
 test('peerTimes: a clock beside the median of three is refused', async () => {
-  const now = () => Date.now()
-  const off = [now() - 20_000, now() - 20_000, now() - 20_000, now()]
-  for (const times of [off, off.map(ms => ms + 40_000)]) {
-    const error = thrown(() => new Snowflake({ ...space(), worker: 1, peerTimes: () => times }))
+  // As far from the clock as these, when they are asked.
+  const off = [-20_000, -20_000, -20_000, 0]
+  const beside = apart => apart.map(ms => Date.now() + ms)
+  for (const apart of [off, off.map(ms => ms + 40_000)]) {
+    const error = thrown(() => new Snowflake({ ...space(), worker: 1, peerTimes: () => beside(apart) }))
     assert.equal(error.code, BACKWARDS)
     assert.match(error.message, /the median of its 4 peers/)
-    assert.equal((await rejected({ ...space(), worker: 1, peerTimes: async () => times })).code, BACKWARDS)
+    assert.equal((await rejected({ ...space(), worker: 1, peerTimes: async () => beside(apart) })).code, BACKWARDS)
   }
-  const agreeing = [[], off.slice(0, 2), [now(), now() + 3000, now() - 3_600_000]]
-  for (const times of agreeing) {
-    for (const peerTimes of [() => times, async () => times]) {
+  for (const apart of [[], off.slice(0, 2), [0, 3000, -3_600_000]]) {
+    for (const peerTimes of [() => beside(apart), async () => beside(apart)]) {
       const flake = await Snowflake.open({ ...space(), worker: 1, peerTimes })
       assert.equal(decode(flake.next()).workerId, 1)
       flake.close()

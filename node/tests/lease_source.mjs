@@ -100,12 +100,14 @@ export class SlowLeaseSource extends LeaseSource {
 export async function run(flake, ms, enough = () => false) {
   const ids = []
   const codes = new Map()
-  for (const end = Date.now() + ms; Date.now() < end && !(await enough(ids, codes)); await sleep(3)) {
+  const end = Date.now() + ms
+  do {
     try {
       ids.push(flake.next(), ...flake.take(3))
     } catch (error) {
       codes.set(error.code, error)
     }
-  }
+    await sleep(3)
+  } while (Date.now() < end && !(await enough(ids, codes)))
   return { ids, codes }
 }
