@@ -163,7 +163,7 @@ class Process:
             return ended("call_end", call, FAILED if fails else DONE if name == "release" else NO, 0, fails or "")
         if name == "fetch":
             return ended("call_fetched", call, gives["start"], gives["end"], gives.get("stride", 1))
-        lease = {"peer_times_ms": gives} if name == "peer_times" else {"worker_id": gives} if gives == int else gives
+        lease = {"peer_times_ms": gives} if name == "peer_times" else gives
         lease = {"worker_id": gives} if isinstance(gives, int) else lease
         numbers = [lease.get(name, math.nan) for name in ("worker_id", "from_ms", "until_ms", "lease_ms")]
         given = [float(number + by) for number, by in zip(numbers, (0, START, START, 0), strict=True)]
