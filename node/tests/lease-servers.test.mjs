@@ -19,13 +19,8 @@ const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'
 async function server(t, leaseMs = 30_000, ...args) {
   const made = await fakeServer(t, '--lease-ms', String(leaseMs), '--threshold-ms', '500', ...args)
   const leases = async name => (await made.tell({ do: 'leases', name })).leases
-  /** As a plain client. */
-  const post = async (action, body) => {
-    const answer = await fetch(`${made.url}/api/worker/${action}`, { method: 'POST', body: JSON.stringify(body) })
-    return answer.status === 204 ? {} : answer.json()
-  }
   const asked = async kind => (await made.tell({ do: 'report', requests: 0 })).tags[kind]?.total ?? 0
-  return { ...made, leases, post, asked }
+  return { ...made, leases, asked }
 }
 
 /** As the constructor makes it, which cannot ask a server by fetch. */
@@ -206,34 +201,6 @@ test('a pool that is full is worker_in_use, until a process gives one back', asy
   assert.equal(decode(id).workerId, decode(last).workerId)
 })
 
-test('somebody else renews with its token: the id is lost, and another claimed', async t => {
-  const { url, leases, post, asked } = await server(t, 6000)
-  const { name, ...rest } = space()
-  const flake = await Snowflake.open({ name, ...rest, worker: url })
-  const ids = [flake.next()]
-  const { worker_id } = await until('its token to be used first', async () => {
-    const [{ worker_id, token, until: untilMs }] = await leases(name)
-    const { token: next } = await post('renew', { name, worker_id, token, until: untilMs + 60_000 })
-    return next && { worker_id }
-  })
-  const { ids: more, codes } = await run(flake, HANG, ids => ids.length > 0 && decode(ids.at(-1)).workerId !== worker_id)
-  ids.push(...more)
-  assert.notEqual(flake.workerId, worker_id)
-  assert.equal(flake.stats().claims, 2)
-  for (const code of codes.keys()) assert.ok([LOST, WOULD_BLOCK].includes(code), `${codes.get(code)}`)
-  const spans = await leases(name)
-  for (const id of ids) {
-    const { workerId, timestampMs } = decode(id)
-    const { from, until } = spans.find(lease => lease.worker_id === workerId)
-    assert.ok(from <= timestampMs && timestampMs < until)
-  }
-  assertDistinct(ids)
-  flake.close()
-  // What is lost is not given back.
-  await until('the release', () => asked('release'))
-  assert.equal((await leases(name)).find(lease => lease.worker_id === worker_id).held, true)
-})
-
 test('an answer that is another\'s, or does not say whose it is, is source_invalid', async t => {
   const { url, tell, asked } = await server(t)
   const flake = await Snowflake.open({ ...space(), worker: url })
@@ -254,19 +221,6 @@ test('an answer that is another\'s, or does not say whose it is, is source_inval
   assert.ok(second.next() > 0n)
   second.close()
   flake.close()
-})
-
-test('the clocks of other holders: one that is far off does not start', async t => {
-  const { url, post, leases } = await server(t)
-  const { name, stateDir } = space()
-  for (let i = 0; i < 3; i++) {
-    const now = Date.now() - 60_000
-    assert.ok((await post('claim', { name, instance: `peer ${i}`, now, until: now + 5000 })).token)
-  }
-  const options = { name, stateDir, worker: url }
-  await assert.rejects(Snowflake.open(options), { code: 'ERR_LEAFID_CLOCK_BACKWARDS' })
-  assert.equal((await refused(options)).code, 'ERR_LEAFID_CLOCK_BACKWARDS')
-  await until('what was claimed to be back', async () => (await leases(name)).filter(lease => lease.held).length === 3)
 })
 
 test('of several servers one that is gone is passed over; one text is the same as a list', async t => {

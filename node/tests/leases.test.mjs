@@ -191,39 +191,6 @@ test('the peers are asked again before another id is claimed', async () => {
   }
 })
 
-test('an error of some renewals is bridged', async () => {
-  const leaseSource = new SlowLeaseSource({ spanMs: 2 * SPAN })
-  const renew = leaseSource.renew.bind(leaseSource)
-  let failures = 2
-  leaseSource.renew = (...given) => (failures-- > 0 ? Promise.reject(new Error('database away')) : renew(...given))
-  const flake = await Snowflake.open({ ...space(), worker: leaseSource })
-  const { ids, codes } = await run(flake, HANG, () => leaseSource.called('renew').length > 0)
-  const stats = flake.stats()
-  assert.ok(failures < 0)
-  assert.deepEqual([...codes], [])
-  assert.deepEqual([stats.claims, stats.renewalFailures], [1, 2])
-  flake.close()
-  await until('the release', () => leaseSource.called('release').length > 0)
-  leaseSource.assertGave(ids)
-})
-
-test('nothing free after a loss is worker_lost, and tried again by itself', async () => {
-  const leaseSource = new LeaseSource({ ids: [1, 2], once: true })
-  leaseSource.renew = () => null
-  const claim = leaseSource.claim.bind(leaseSource)
-  let full = true
-  leaseSource.claim = request => (request.previous !== null && full ? null : claim(request))
-  const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 10_000 })
-  const { codes, ids } = await run(flake, HANG, (_, codes) => codes.has(LOST))
-  assert.match(codes.get(LOST)?.message, /was lost, and no other could be claimed: .*no free worker id/)
-  assert.equal(codes.get(LOST).retry, true)
-  full = false
-  const later = await run(flake, HANG, ids => ids.length > 0)
-  assert.equal(later.ids.length > 0, true, 'it did not recover')
-  leaseSource.assertGave([...ids, ...later.ids])
-  flake.close()
-})
-
 test('a claim after a loss that hangs is made again; what it brings late goes back', async () => {
   const leaseSource = new LeaseSource({ once: true })
   leaseSource.renew = () => null

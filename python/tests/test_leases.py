@@ -84,25 +84,6 @@ def test_what_is_asked_and_given(space):
         request.previous = 7
 
 
-@pytest.mark.slow
-def test_a_renewal_that_fails_for_a_while_is_bridged(space):
-    leases, failures = Leases(span_ms=6000), []
-
-    def renew(lease, until_ms):
-        if not failures:
-            failures.append(lease)
-            raise OSError("the database is away")
-        return leases.extend(lease)
-
-    leases.renew = renew
-    with leafid.Snowflake(leases, **space) as flake:
-        first = flake.stats().lease_until_ms
-        ids = ids_until(flake, lambda: flake.stats().lease_until_ms > first)
-        stats = flake.stats()
-    leases.check(ids)
-    assert len(leases.requests) == 1 and stats.renewal_failures > 0 and stats.claims == 1
-
-
 LOST = [lambda: None, lambda: (_ for _ in ()).throw(leafid.WorkerLostError("another has it"))]
 
 
