@@ -7,6 +7,7 @@ mod shared_failure;
 pub use io_failure::{FileAction, FileAdvice, IoFailure, IoKind, MOST_STUCK_CALLS};
 pub use shared_failure::{LOCK_TIMEOUT, SharedFailure};
 
+use crate::{Code, Error};
 use core::time::Duration;
 
 /// How long a close waits for what may hang: threads, the disk, a source.
@@ -15,6 +16,11 @@ pub const CLOSE_WAITS: Duration = Duration::from_secs(2);
 /// How long an opening waits for the disk: at least 100 ms, whatever `timeout_ms` is.
 pub fn disk_bound(timeout: Duration) -> Duration {
     timeout.max(Duration::from_millis(100))
+}
+
+/// The error of a call that its host carries out, and whose code panicked.
+pub fn panicked() -> Error {
+    Error::new(Code::Internal, "leafid panicked while it carried out a call; report this")
 }
 
 /// The clocks of the host, read directly before a machine is called.

@@ -10,20 +10,22 @@
 //! | ended | it ends once more | the same |
 
 use crate::aside::Aside;
-use crate::call::CallId;
-use crate::http::HttpCall;
+use crate::call::{CallId, IoFailure};
+use crate::http::{HttpCall, NoResponse};
 use crate::run::cache_drop::CacheDrop;
-use crate::run::cache_read::{CacheList, CacheRead};
+use crate::run::cache_read::{CacheList, CacheRead, lease_file_name};
 use crate::run::cache_write::CacheWrite;
+use crate::run::call_end::{Holder, RunCallEnd, SourceFailure};
 use crate::run::disk_calls::{
     HolderCall, HostLockCall, HostUnlockCall, NamesCall, RecordCloseCall, RecordsCall,
 };
-use crate::run::record_open::{RecordOpen, RecordPeek};
+use crate::run::record_open::{RecordOpen, RecordPeek, record_file_name};
 use crate::run::record_write::RecordWrite;
 use crate::run::source_calls::{ClaimCall, PeersCall, ReleaseCall, RenewCall};
 use crate::snowflake::lease::LeaseKey;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::iter;
 use core::num::NonZeroU64;
 use core::time::Duration;
 
@@ -106,6 +108,38 @@ impl RunCall {
         };
         *of = Aside(NonZeroU64::new(id.0));
         self
+    }
+
+    /// The host did not carry it out to its end, for this reason: nothing that it brought counts, and what it may have
+    /// written is not taken for what was there before.
+    pub fn refused(self, failure: SourceFailure) -> RunCallEnd {
+        let error = |failure: SourceFailure| failure.error("a call of leafid");
+        match self {
+            RunCall::PeerTimes(call) => call.end(Err(failure)),
+            RunCall::Claim(call) => call.end(Err(failure)),
+            RunCall::Renew(call) => call.end(Err(failure)),
+            RunCall::Release(call) => call.end(Err(failure)),
+            RunCall::LockHost(call) => call.failed(error(failure)),
+            RunCall::UnlockHost(call) => call.end(),
+            RunCall::Holder(call) => call.end(Holder::default()),
+            RunCall::Names(call) => call.end(Vec::new()),
+            RunCall::ListRecords(call) => call.end(iter::empty()),
+            RunCall::PeekRecord(call) => {
+                let path = record_file_name(call.worker_id());
+                call.failed(path, &IoFailure::other(error(failure).message())).into()
+            }
+            RunCall::OpenRecord(call) => call.refused(error(failure)).into(),
+            RunCall::WriteRecord(call) => call.end(Err(error(failure))).into(),
+            RunCall::CloseRecord(call) => call.end(),
+            RunCall::ListLeaseCaches(call) => call.end(Duration::ZERO, 0).into(),
+            RunCall::ReadLeaseCache(call) => call.refused(error(failure)).into(),
+            RunCall::WriteLeaseCache(call) => {
+                let path = lease_file_name(call.worker_id());
+                call.refused(path, error(failure)).into()
+            }
+            RunCall::DropLeaseCache(call) => call.refused(error(failure)).into(),
+            RunCall::Http(call) => call.failed(NoResponse::Other(error(failure).message()), false).into(),
+        }
     }
 }
 

@@ -122,16 +122,6 @@ fn broken() -> SharedFailure {
     SharedFailure::Io(FileAction::Write, IoFailure::other("the disk is broken"))
 }
 
-/// The end of a call that had no effect.
-pub(crate) fn unwritten(call: RunCall) -> RunCallEnd {
-    match call {
-        RunCall::ReadLeaseCache(call) => call.failed("cache", &broken()).into(),
-        RunCall::WriteLeaseCache(call) => call.failed("cache", &broken()).into(),
-        RunCall::DropLeaseCache(call) => call.failed("cache", &broken()).into(),
-        call => unreachable!("{call:?} is not of the cache, or cannot fail"),
-    }
-}
-
 pub(crate) fn is_of_cache(call: &RunCall) -> bool {
     matches!(
         call,

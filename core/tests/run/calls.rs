@@ -1,13 +1,13 @@
 //! The carrying out of calls: as a host does it, but for the plan of each.
 
-use super::caches::{is_of_cache, unwritten};
+use super::caches::is_of_cache;
 use super::hosts::{Pid, Written};
 use super::plan::Plan;
 use super::sources::{is_of_source, lease_use, serve, unanswered};
 use super::told::Told;
 use super::world::{Workers, World};
 use leafid_core::call::{CallId, Clocks, FileAction, IoFailure};
-use leafid_core::run::{Claimed, Holder, Lane, RunCall, RunCallEnd, RunState};
+use leafid_core::run::{Claimed, Holder, Lane, RunCall, RunCallEnd, RunState, SourceFailure};
 use leafid_core::{Code, Error};
 
 /// A call that is under way.
@@ -238,15 +238,9 @@ impl World {
 
     /// A call that fails without an effect.
     fn failed(call: RunCall, random: u128) -> RunCallEnd {
-        let broken = IoFailure::other("the disk is broken");
-        match call {
-            RunCall::LockHost(call) => call.failed(Error::new(Code::StateIo, "the disk is broken")),
-            RunCall::PeekRecord(call) => call.failed("the record", &broken).into(),
-            RunCall::OpenRecord(call) => call.failed(FileAction::Open, "the record", &broken).into(),
-            RunCall::WriteRecord(write) => write.failed(FileAction::Write, &broken).into(),
-            RunCall::Names(call) => call.end(Vec::new()),
-            call if is_of_source(&call) => unanswered(call, random),
-            call => unwritten(call),
+        match is_of_source(&call) {
+            true => unanswered(call, random),
+            false => call.refused(SourceFailure::Coded(Error::new(Code::StateIo, "the disk is broken"))),
         }
     }
 

@@ -69,15 +69,11 @@ pub(crate) fn is_of_source(call: &RunCall) -> bool {
 /// The end of a call that had no effect. No other call has this random number.
 pub(crate) fn unanswered(call: RunCall, random: u128) -> RunCallEnd {
     match call {
-        RunCall::PeerTimes(call) => call.end(Err(no_answer())),
-        RunCall::Claim(call) => call.end(Err(no_answer())),
-        RunCall::Renew(call) => call.end(Err(no_answer())),
-        RunCall::Release(call) => call.end(Err(no_answer())),
         RunCall::Http(mut call) => {
             call.request(random);
             call.failed(NoResponse::Closed, false).into()
         }
-        call => unreachable!("{call:?} is not a source's"),
+        call => call.refused(no_answer()),
     }
 }
 
