@@ -11,7 +11,6 @@ use crate::os::env;
 use crate::storage::shared_file;
 use crate::worker::lease_cache::LeaseFiles;
 use crate::worker::settings::SnowflakeSettings;
-use crate::worker::worker_ids::WorkerIds;
 use crate::{SnowflakeBuilder, Worker};
 use leafid_core::ClockFilter;
 use leafid_core::format::cached_lease::LeaseFile;
@@ -64,7 +63,7 @@ pub fn find_cached(
     owner: u128,
 ) -> Result<Option<(Lease, Duration)>> {
     let (env, settings) = (env::of_process(), SnowflakeSettings::parse(&builder.options)?);
-    let name = settings.key.space.name.clone();
+    let name = settings.options.name.clone();
     let seeker = CacheSeeker { name, servers: servers.to_vec(), boot: env.clock.boot_id() };
     let files = LeaseFiles { env, directory: &settings.directory };
     files.find(CacheRead::new(seeker, worker_id, owner)).into_result()
@@ -77,10 +76,8 @@ pub fn clock() -> (String, i64) {
 }
 
 pub fn worker_ids(worker: &Worker, layout: &Layout) -> Result<Option<(u32, u32)>> {
-    Ok(match WorkerIds::parse("worker", worker, layout)? {
-        WorkerIds::Within(ids) => Some((ids.first, ids.last)),
-        WorkerIds::FromSource(_) => None,
-    })
+    let builder = crate::Snowflake::builder().worker(worker.clone()).layout(*layout);
+    Ok(snowflake_options(&builder)?.worker_ids)
 }
 
 pub fn ids_of_hostname(wanted: &str, host: &str) -> std::result::Result<(i64, i64), String> {
@@ -108,21 +105,17 @@ pub struct Taken {
 
 /// Checks options and opens nothing.
 pub fn snowflake_options(builder: &SnowflakeBuilder) -> Result<Taken> {
-    let SnowflakeSettings { key, directory, timeout, max_wait, .. } =
-        SnowflakeSettings::parse(&builder.options)?;
+    let SnowflakeSettings { options, directory, max_wait, .. } = SnowflakeSettings::parse(&builder.options)?;
     Ok(Taken {
-        name: key.space.name,
+        worker_ids: options.worker.ids().map(|ids| (ids.first, ids.last)),
+        name: options.name,
         directory,
-        worker_ids: match key.workers {
-            WorkerIds::Within(ids) => Some((ids.first, ids.last)),
-            WorkerIds::FromSource(_) => None,
-        },
-        layout: key.space.layout,
-        start: key.start,
-        times: (timeout, max_wait),
-        random_start: key.space.rules.random_start,
-        max_backwards_ms: key.space.rules.max_backwards_ms,
-        persist: key.persist,
+        layout: options.layout,
+        start: options.start,
+        times: (options.timeout, max_wait),
+        random_start: options.rules.random_start,
+        max_backwards_ms: options.rules.max_backwards_ms,
+        persist: options.persist,
     })
 }
 

@@ -42,7 +42,7 @@ impl Environment<'_> {
     }
 
     /// The option, or else its variable. Errors: `invalid_argument` for another value of the variable.
-    pub(crate) fn flag(&self, set: &OptionValues, option: &str) -> Result<bool> {
+    pub fn flag(&self, set: &OptionValues, option: &str) -> Result<bool> {
         self.with_variable(option, |variable| flag(set.flag(option), variable))
     }
 

@@ -1,6 +1,6 @@
 //! The values that a language gives to options, before they are checked.
 
-use super::refused::{SHOWN_INSTEAD, is_secret};
+use super::refused::shown_value;
 use super::table::{OptionKind, OptionOf, find};
 use crate::format::counter::MOST_STEP;
 use crate::options::allowed::allowed;
@@ -230,10 +230,7 @@ impl fmt::Debug for OptionValues {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = to.debug_map();
         for (name, value) in &self.set {
-            match is_secret(name) {
-                true => map.entry(name, &format_args!("{SHOWN_INSTEAD}")),
-                false => map.entry(name, &format_args!("{value}")),
-            };
+            map.entry(name, &format_args!("{}", shown_value(name, &value.to_string())));
         }
         map.finish()
     }

@@ -27,7 +27,8 @@ pub fn refused(name: &str, value: &str, instead: Option<&str>) -> Error {
     Error::invalid(name, shown_value(name, value), instead.unwrap_or_else(|| allowed(name)))
 }
 
-fn shown_value(name: &str, value: &str) -> String {
+/// As messages show it.
+pub(crate) fn shown_value(name: &str, value: &str) -> String {
     match is_secret(name) {
         true => SHOWN_INSTEAD.to_owned(),
         false => shown_url(value),

@@ -123,6 +123,29 @@ impl RunOptions {
     }
 }
 
+impl RunOptions {
+    /// Whether snowflakes with these options are one generator, if they have one store and one source too. Which option
+    /// names lease servers makes no difference.
+    pub fn is_same(&self, other: &RunOptions) -> bool {
+        let key = |of: &RunOptions| (of.layout, of.rules, of.persist, of.start, of.clock_source);
+        let asks = |of: &ServerOptions| (of.request_timeout, of.connect_timeout, of.connections);
+        let workers = match (&self.worker, &other.worker) {
+            (WorkerFrom::Servers(one), WorkerFrom::Servers(other)) => {
+                let alike =
+                    one.urls == other.urls && one.token == other.token && one.headers == other.headers;
+                alike && one.ca_file == other.ca_file && asks(one) == asks(other)
+            }
+            (one, other) => one == other,
+        };
+        workers && self.name == other.name && key(self) == key(other)
+    }
+
+    /// Whether lease servers give the worker id, before anything is checked.
+    pub fn asks_servers(set: &OptionValues, environment: &Environment<'_>) -> bool {
+        worker(set, environment).is_some_and(|(_, worker)| urls(&worker).is_some())
+    }
+}
+
 /// The worker ids as the user wrote them, and the name of the option or the variable.
 fn worker(set: &OptionValues, environment: &Environment<'_>) -> Option<(&'static str, OptionValue)> {
     if let Some(value) = set.get("worker") {
@@ -132,6 +155,15 @@ fn worker(set: &OptionValues, environment: &Environment<'_>) -> Option<(&'static
     Some((said, OptionValue::Text(text)))
 }
 
+/// The URLs of lease servers as they were written, if the value names some.
+fn urls(worker: &OptionValue) -> Option<Vec<String>> {
+    match worker {
+        OptionValue::Texts(urls) => Some(urls.clone()),
+        OptionValue::Text(text) => server_urls(text),
+        _ => None,
+    }
+}
+
 fn worker_from(
     set: &OptionValues,
     said: &'static str,
@@ -139,12 +171,7 @@ fn worker_from(
     layout: &Layout,
     host_name: &str,
 ) -> Result<WorkerFrom> {
-    let urls: Option<Vec<String>> = match worker {
-        OptionValue::Texts(urls) => Some(urls.clone()),
-        OptionValue::Text(text) => server_urls(text),
-        _ => None,
-    };
-    if let Some(urls) = urls {
+    if let Some(urls) = urls(worker) {
         return ServerOptions::parse(set, said, &urls, true).map(WorkerFrom::Servers);
     }
     refuse_options_of("the URL of a lease server as worker", &set.which_are_set(OF_SERVERS))?;

@@ -155,4 +155,19 @@ mod tests {
             assert!(of_hostname(wanted, host).is_err(), "{wanted} {host}");
         }
     }
+
+    #[test]
+    fn urls_are_told_by_their_beginning() {
+        for (worker, urls) in [
+            ("http://ids", Some("http://ids")),
+            (" HTTPS://a:1/x , http://b ", Some("HTTPS://a:1/x|http://b")),
+            // Any list that starts with a URL: the URLs are checked later.
+            ("http://a,,b", Some("http://a||b")),
+            ("httpx://a", None),
+            ("hostname:http", None),
+            ("7", None),
+        ] {
+            assert_eq!(server_urls(worker).map(|urls| urls.join("|")).as_deref(), urls, "{worker}");
+        }
+    }
 }

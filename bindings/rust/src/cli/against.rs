@@ -54,7 +54,7 @@ pub(super) fn check_against(
 }
 
 fn own<'a>(env: &Env, settings: &'a SnowflakeSettings, given: Option<&WorkerRange>) -> Result<Own<'a>> {
-    let (directory, space) = (&settings.directory, &settings.key.space);
+    let (directory, space) = (&settings.directory, &settings.options);
     let mut ids: BTreeSet<u32> = given.map(|range| range.first..=range.last).into_iter().flatten().collect();
     let is_given = !ids.is_empty();
     for id in state_file::recorded(env, directory)? {

@@ -21,6 +21,7 @@ use clap::Args;
 use leafid_core::Code;
 use leafid_core::options::deployment::{self, FileSystem, RangePlace, Scope};
 use leafid_core::options::{WorkerRange, check_built};
+use leafid_core::run::record_open;
 use std::fs::TryLockError;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -54,7 +55,7 @@ pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Ou
     let builder = arguments.claim.on(arguments.space.builder().layout(arguments.bits.layout()?));
     let asked = arguments.claim.is_given();
     let settings = SnowflakeSettings::parse(&if asked { builder } else { builder.worker(0) }.options)?;
-    let workers = settings.key.workers.range().filter(|_| asked);
+    let workers = settings.options.worker.ids().filter(|_| asked);
     let env = Env::system();
     let scope = env.disk.scope();
     let mut report = Report::new(streams.stdout, arguments.json);
@@ -69,7 +70,7 @@ pub(super) fn check(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Ou
     layout(&mut report, &settings, env.clock.filtered_ms())?;
     match workers {
         Some(workers) => worker_ids(&mut report, &env, &settings, workers)?,
-        None if settings.key.workers.source().is_some() => records(&mut report, &env, &settings)?,
+        None if settings.source.as_ref().is_some() => records(&mut report, &env, &settings)?,
         None => {}
     }
     #[cfg(feature = "http")]
@@ -129,9 +130,9 @@ fn file_system(
     let workers = workers.filter(|workers| !workers.by_hostname);
     let range = workers.is_some_and(|workers| workers.first != workers.last);
     let path = path.display();
-    let exclusive = settings.exclusive_range;
+    let exclusive = settings.options.exclusive_range;
     let place = RangePlace { fs: &fs, path: &path, named, surroundings, scope, exclusive };
-    let refusal = deployment::refuse_network(&fs, &path, settings.sharing.fs, deployment::LOCAL_STATE)
+    let refusal = deployment::refuse_network(&fs, &path, settings.sharing().fs, deployment::LOCAL_STATE)
         .and_then(|()| if range { place.refuse() } else { Ok(()) });
     if let Err(error) = refusal {
         return report.line(Status::Failed, what, error);
@@ -258,7 +259,7 @@ fn forks(report: &mut Report<'_>) -> io::Result<()> {
 }
 
 fn layout(report: &mut Report<'_>, settings: &SnowflakeSettings, now_ms: i64) -> io::Result<()> {
-    let layout = settings.key.space.layout;
+    let layout = settings.options.layout;
     let end = layout.expires_at_ms();
     let about = format!("{layout} ends at {}", Utc(end));
     if now_ms < layout.epoch_ms() {
@@ -281,11 +282,13 @@ fn worker_ids(
 ) -> io::Result<()> {
     let (mut free, mut held, mut damaged, mut refused) = (0u32, Vec::new(), Vec::new(), None);
     for worker_id in workers.first..=workers.last {
-        let (directory, name) = (&settings.directory, &settings.key.space.name);
+        let (directory, name) = (&settings.directory, &settings.options.name);
         let path = state_file::path_of(directory, worker_id);
         let unusable = match state_file::peek(env, directory, worker_id) {
             Ok(None) => None,
-            Ok(Some(found)) => state_file::check_layout(&found.record, &settings.key.space, &path).err(),
+            Ok(Some(found)) => {
+                record_open::check_layout(&found.record, &settings.options.layout, path.display()).err()
+            }
             Err(error) => Some(error),
         };
         // It stops every process, also one that would get another id.
@@ -316,7 +319,7 @@ fn worker_ids(
 
 /// For a source of worker ids, which may give any.
 fn records(report: &mut Report<'_>, env: &Env, settings: &SnowflakeSettings) -> io::Result<()> {
-    match state_file::check_layouts(env, &settings.directory, &settings.key.space) {
+    match state_file::check_layouts(env, &settings.directory, &settings.options.layout) {
         Ok(()) => Ok(()),
         Err(error) => report.line(Status::Failed, "worker ids", error),
     }

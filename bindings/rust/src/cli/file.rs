@@ -1,13 +1,13 @@
 //! `leafid file`: creates and shows directories of counters that processes of a host share.
 
 use super::streams::{Outcome, Streams};
-use crate::config::http_options::{SHARED_GROUP, flag};
+use crate::config::user_options::with_environment;
 use crate::os::env::{Env, Sharing};
 use crate::segments::source::file::CounterDirectory;
 use clap::{Args, Subcommand};
 use leafid_core::format::counter::Counter;
 use leafid_core::format::shared::Found;
-use leafid_core::options::{FileTag, check_tag};
+use leafid_core::options::{FileTag, OptionOf, OptionValues, check_tag};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -79,7 +79,8 @@ fn create(arguments: &Create, streams: &mut Streams<'_>) -> Outcome {
     }
     let env = Env::system();
     let Directory { path, shared_fs } = &arguments.directory;
-    let group = flag(arguments.shared_group.then_some(true), SHARED_GROUP)?;
+    let unset = OptionValues::new(OptionOf::Segments);
+    let group = arguments.shared_group || with_environment("", |of| of.flag(&unset, "shared_group"))?;
     let directory = CounterDirectory::create(&env, path, Sharing { fs: *shared_fs, group })?;
     if !arguments.json {
         describe(&directory, streams)?;

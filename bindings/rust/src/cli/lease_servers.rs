@@ -13,7 +13,7 @@ pub(super) fn check_lease_servers(
     env: &Env,
     settings: &SnowflakeSettings,
 ) -> io::Result<()> {
-    let Some(servers) = settings.key.workers.source().and_then(|source| source.as_servers()) else {
+    let Some(servers) = settings.source.as_ref().and_then(|source| source.as_servers()) else {
         return Ok(());
     };
     let (now_ms, boot) = (env.clock.filtered_ms(), env.clock.boot_time());
@@ -38,7 +38,7 @@ pub(super) fn check_lease_servers(
 fn fits(lease: &Lease, env: &Env, settings: &SnowflakeSettings) -> Result<i64> {
     let now_ms = env.clock.filtered_ms();
     peers_agree(now_ms, &lease.peer_times_ms, PEERS_THRESHOLD_MS)?;
-    lease.span(&settings.key.space.layout, &settings.key.space.rules, now_ms)?;
+    lease.span(&settings.options.layout, &settings.options.rules, now_ms)?;
     Ok(lease.worker_id)
 }
 

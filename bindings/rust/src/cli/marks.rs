@@ -57,7 +57,7 @@ pub(super) fn marks(command: &MarksCommand, streams: &mut Streams<'_>) -> Outcom
 
 fn show(arguments: &ShowMarks, streams: &mut Streams<'_>) -> Outcome {
     let settings = arguments.space.settings()?;
-    let (directory, name) = (&settings.directory, &settings.key.space.name);
+    let (directory, name) = (&settings.directory, &settings.options.name);
     let found = high_water::list(&Env::system(), directory)?;
     if found.is_empty() {
         streams.complain(format!("no tag of {name:?} has a mark in {}", directory.display()));
@@ -97,7 +97,7 @@ fn forget(arguments: &Forget, streams: &mut Streams<'_>) -> Outcome {
     let settings = space.settings()?;
     let source = high_water::source_of(protocol);
     let before = high_water::forget(&Env::system(), &settings.directory, &source, tag)?;
-    let name = &settings.key.space.name;
+    let name = &settings.options.name;
     if *json {
         let line = json!({"tag": tag, "source": source, "name": name, "before": before.to_string()});
         writeln!(streams.stdout, "{line}")?;

@@ -75,7 +75,7 @@ pub(super) fn state(command: &StateCommand, streams: &mut Streams<'_>) -> Outcom
 
 fn show(arguments: &ShowState, streams: &mut Streams<'_>) -> Outcome {
     let settings = arguments.space.settings()?;
-    let (directory, name) = (&settings.directory, &settings.key.space.name);
+    let (directory, name) = (&settings.directory, &settings.options.name);
     let env = Env::system();
     let ids = match arguments.worker {
         Which::One(id) => vec![id],
@@ -203,7 +203,7 @@ fn reset_one(arguments: &ResetOne, streams: &mut Streams<'_>) -> Outcome {
         return Err(Error::invalid("confirm", arguments.confirm, &allowed).into());
     }
     let settings = arguments.space.settings()?;
-    let name = &settings.key.space.name;
+    let name = &settings.options.name;
     let Reset { before, after } = reset(&Env::system(), &settings, worker_id)?;
     if arguments.json {
         let line = json!({

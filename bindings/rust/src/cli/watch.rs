@@ -84,7 +84,7 @@ struct SegmentFill {
 pub(super) fn watch(arguments: &WatchArguments, streams: &mut Streams<'_>) -> Outcome {
     let settings = arguments.space.settings()?;
     let root = settings.directory.parent().unwrap_or(&settings.directory).to_owned();
-    let only = arguments.space.name.is_some().then(|| settings.key.space.name.clone());
+    let only = arguments.space.name.is_some().then(|| settings.options.name.clone());
     let env = Env::system();
     // The console of Windows may not know the codes.
     let live = streams.is_terminal && !arguments.json && !cfg!(windows);

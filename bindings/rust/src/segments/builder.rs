@@ -46,7 +46,7 @@ impl SegmentsBuilder {
 
     /// A source instead of servers, such as a callback. [`SegmentsBuilder::fetch`] is the short form.
     pub fn source(mut self, source: SegmentSource) -> Self {
-        self.options.source = Some(source);
+        self.options.code.source = Some(source);
         self.set("fetch", OptionValue::Callback)
     }
 
@@ -118,18 +118,17 @@ impl SegmentsBuilder {
 
     /// More headers that are sent to servers. Default none.
     pub fn headers<K: Into<String>, V: Into<String>>(
-        self,
+        mut self,
         headers: impl IntoIterator<Item = (K, V)>,
     ) -> Self {
-        let headers = headers.into_iter().map(|(name, value)| (name.into(), value.into()));
-        self.set("headers", OptionValue::Headers(headers.collect()))
+        self.options.set_headers(headers);
+        self
     }
 
     /// A PEM file of certificate authorities for servers, in addition to those of the system. Default none.
     pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
-        let path = self.options.ca_file.insert(path.into());
-        let value = SegmentsOptions::path(path);
-        self.set("ca_file", value)
+        self.options.set_ca_file(path.into());
+        self
     }
 
     /// The id space. Default "default".
@@ -143,9 +142,8 @@ impl SegmentsBuilder {
     /// The directory that stores, for each tag, the end of the ranges given, created if missing. Default: as for a
     /// snowflake.
     pub fn state_dir(mut self, dir: impl Into<PathBuf>) -> Self {
-        let dir = self.options.state_dir.insert(dir.into());
-        let value = SegmentsOptions::path(dir);
-        self.set("state_dir", value)
+        self.options.set_state_dir(dir.into());
+        self
     }
 
     /// Whether the end of the ranges given is stored. Default `true`.

@@ -3,11 +3,11 @@
 use super::options::SegmentsOptions;
 use super::source::host_source::HostSource;
 use crate::config::state_dir;
+use crate::config::user_options::with_environment;
 use crate::os::env::Sharing;
 use leafid_core::Result;
-use leafid_core::options::{Environment, SupplyOptions, milliseconds};
+use leafid_core::options::SupplyOptions;
 use leafid_core::supply::Source;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,9 +26,8 @@ pub(crate) struct SegmentsSettings {
 
 impl SegmentsSettings {
     pub(crate) fn parse(set: &SegmentsOptions) -> Result<SegmentsSettings> {
-        let variable = |name: &str| std::env::var_os(name).map(OsString::into_encoded_bytes);
-        let options = SupplyOptions::parse(&set.values, &Environment { variable: &variable, host_name: "" })?;
-        let max_wait = set.max_wait_ms.map(|ms| milliseconds("max_wait_ms", ms, 0)).transpose()?;
+        let options = with_environment("", |environment| SupplyOptions::parse(&set.values, environment))?;
+        let max_wait = set.max_wait()?;
         let directory = match options.persist {
             true => Some(state_dir::state_dir(set.state_dir.as_deref())?.0.join(&options.name)),
             false => None,

@@ -97,7 +97,7 @@ impl Snowflake {
             return Ok(());
         }
         let generator = self.generator()?;
-        let waiting = Waiting::new(self.settings.timeout, self.settings.max_wait);
+        let waiting = Waiting::new(self.settings.options.timeout, self.settings.max_wait);
         waiting.check_batch(&generator.core, n, generator.now_ms())
     }
 }

@@ -148,7 +148,7 @@ impl Driver {
         Driver {
             env: Arc::clone(env),
             settings: Arc::clone(settings),
-            clock: env.clock.read_as(settings.key.clock_source),
+            clock: env.clock.read_as(settings.options.clock_source),
             renewer: Arc::clone(renewer),
             machine: Mutex::new(Machine { run, told: None }),
             leases: Arc::clone(leases),
@@ -207,7 +207,7 @@ impl Driver {
 
     /// Closes it for all handles, and waits as long as the machine says.
     pub(crate) fn close(self: &Arc<Self>) -> Result<()> {
-        let source = self.settings.key.workers.source();
+        let source = self.settings.source.as_ref();
         let waits_for_source = source.is_none_or(|source| {
             // A renewal that closes its own generator would wait for itself.
             source.has_queued() || !(source.runs_on_callers_thread() || user_calls::is_this_thread())
@@ -287,7 +287,7 @@ impl Driver {
     fn await_driven(self: &Arc<Self>, need: Need, interrupted: Interrupted<'_>) -> Result<()> {
         let Some(ticket) = self.with(|run, clocks| run.want(need, clocks)) else { return Ok(()) };
         if let Need::Close { .. } = need {
-            self.settings.key.workers.source().into_iter().for_each(|source| source.withdraw());
+            self.settings.source.as_ref().into_iter().for_each(|source| source.withdraw());
         }
         if let Some(Answer::Look) | None = self.answer(ticket) {
             return Ok(());
@@ -436,7 +436,7 @@ impl Driver {
             RunNotice::Log(Level::Warn, text) => log::warn!("leafid: {text}"),
             RunNotice::Wake | RunNotice::Closed(_) => self.tell_news(),
             RunNotice::Abandon(_) => {
-                self.settings.key.workers.source().into_iter().for_each(|source| source.end_calls());
+                self.settings.source.as_ref().into_iter().for_each(|source| source.end_calls());
             }
         }
     }
@@ -453,7 +453,7 @@ impl Driver {
             let end = theirs.carry_out(&driver.env, &driver.settings);
             driver.ended_beside(id, end);
         };
-        if let Err(failure) = user_calls::start(driving == Driving::Awaited, self.settings.timeout, run) {
+        if let Err(failure) = user_calls::start(driving == Driving::Awaited, self.settings.options.timeout, run) {
             self.under_way.fetch_sub(1, AcqRel);
             self.done(id, call.not_begun(failure));
         }
@@ -466,7 +466,7 @@ impl Driver {
         let run = move || {
             driver.carry_out(theirs).into_iter().for_each(|end| driver.ended_beside(id, end));
         };
-        if user_calls::start(false, self.settings.timeout, run).is_err() {
+        if user_calls::start(false, self.settings.options.timeout, run).is_err() {
             self.under_way.fetch_sub(1, AcqRel);
             self.carry_out(call).into_iter().for_each(|end| self.done(id, end));
         }

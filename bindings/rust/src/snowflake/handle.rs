@@ -35,7 +35,7 @@ impl Snowflake {
             closed: AtomicBool::new(false),
             released: AtomicBool::new(false),
         };
-        if !flake.settings.lazy {
+        if !flake.settings.options.lazy {
             flake.generator_unless(interrupted)?;
         }
         Ok(flake)
@@ -100,12 +100,12 @@ impl Snowflake {
 
     /// The id space.
     pub fn name(&self) -> &str {
-        &self.settings.key.space.name
+        &self.settings.options.name
     }
 
     /// The layout of the ids.
     pub fn layout(&self) -> Layout {
-        self.settings.key.space.layout
+        self.settings.options.layout
     }
 
     /// Closes this handle; a second call does nothing. The last handle stores the exact end of the ids and releases the
@@ -272,10 +272,10 @@ impl Drop for Snowflake {
 
 impl fmt::Debug for Snowflake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = &self.settings.key;
+        let options = &self.settings.options;
         f.debug_struct("Snowflake")
-            .field("name", &key.space.name)
-            .field("layout", &key.space.layout)
+            .field("name", &options.name)
+            .field("layout", &options.layout)
             .finish_non_exhaustive()
     }
 }

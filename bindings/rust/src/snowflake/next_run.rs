@@ -49,7 +49,7 @@ impl Snowflake {
     pub fn next_run(&self, runs: &mut TickRuns, dropped: usize) -> Result<TickRun> {
         let most = if dropped == 0 { runs.next() } else { 1 };
         // A run needs a read of the system's clock for each id, which costs more than a step by the coarse clock.
-        if most == 1 || self.settings.key.clock_source == ClockSource::Coarse {
+        if most == 1 || self.settings.options.clock_source == ClockSource::Coarse {
             let run = Run { first: self.next()?, stride: 1, count: 1 };
             runs.taken(run, dropped);
             return Ok(TickRun { run, watch: None });

@@ -8,7 +8,7 @@ use crate::snowflake::generator::Generator;
 use crate::tasks::interrupt::Interrupted;
 use crate::tasks::renewal_timer::RenewalTimer;
 use crate::worker::place::place;
-use crate::worker::settings::{Key, SnowflakeSettings};
+use crate::worker::settings::SnowflakeSettings;
 use leafid_core::call::CLOSE_WAITS;
 use leafid_core::place::Place;
 use leafid_core::run::{ProcessLeases, closed};
@@ -30,7 +30,6 @@ pub(crate) struct Registry {
 
 struct Entry {
     directory: FileId,
-    key: Key,
     driver: Arc<Driver>,
     /// If it has none, an opening has failed, and what it locked is given back: openings wait.
     handles: usize,
@@ -96,7 +95,7 @@ impl Registry {
                     if !is_first
                         && error.code() != Code::WouldBlock
                         && driver.is_ours()
-                        && began.elapsed() < settings.timeout =>
+                        && began.elapsed() < settings.options.timeout =>
                 {
                     continue;
                 }
@@ -121,7 +120,9 @@ impl Registry {
         let mut helped = false;
         loop {
             let found = self.locked(|entries| {
-                let at = entries.iter().position(|e| e.directory == directory && e.key == settings.key);
+                let is_its =
+                    |entry: &Entry| entry.directory == directory && entry.driver.settings.is_same(settings);
+                let at = entries.iter().position(is_its);
                 match at.map(|at| (at, &mut entries[at])) {
                     // Who joined a claim that failed leaves, and does not begin another one with its settings.
                     Some((_, entry))
@@ -144,10 +145,9 @@ impl Registry {
                         let over = self.when_over();
                         let driver =
                             Driver::new(env, &self.renewer, &self.leases, settings, place, seed, over);
-                        let (driver, key) = (Arc::new(driver), settings.key.clone());
-                        let entry =
-                            Entry { directory, key, driver: Arc::clone(&driver), handles: 1, closing: false };
-                        entries.push(entry);
+                        let driver = Arc::new(driver);
+                        let theirs = Arc::clone(&driver);
+                        entries.push(Entry { directory, driver: theirs, handles: 1, closing: false });
                         Lookup::Open(driver, true)
                     }
                 }

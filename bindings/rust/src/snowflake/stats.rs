@@ -53,7 +53,7 @@ impl Stats {
         let run = driver.stats();
         let of = |number: fn(&RunStats) -> u64| run.as_ref().map_or(0, number);
         Stats {
-            name: settings.key.space.name.clone(),
+            name: settings.options.name.clone(),
             worker_id: core.worker_id(),
             state_dir: settings.directory.display().to_string(),
             layout: layout.to_string(),

@@ -38,7 +38,7 @@ impl Drop for Wait<'_> {
 
 impl<'a> Wait<'a> {
     pub(crate) fn new(settings: &SnowflakeSettings, interrupted: Interrupted<'a>) -> Wait<'a> {
-        let waiting = Waiting::new(settings.timeout, settings.max_wait);
+        let waiting = Waiting::new(settings.options.timeout, settings.max_wait);
         Wait { interrupted, waiting, begun: Instant::now(), waited: None }
     }
 

@@ -6,17 +6,9 @@ use crate::storage::io_failure::io_failure;
 use leafid_core::call::FileAdvice;
 use leafid_core::format::state::{self, StoredRecord, Writer};
 use leafid_core::run::record_open;
-use leafid_core::{Code, Error, Layout, Record, Result, Rules, Utc};
+use leafid_core::{Code, Error, Layout, Result, Utc};
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The properties that all worker ids of one id space share.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct IdSpace {
-    pub(crate) name: String,
-    pub(crate) layout: Layout,
-    pub(crate) rules: Rules,
-}
 
 pub(crate) fn path_of(directory: &Path, worker_id: u32) -> PathBuf {
     directory.join(record_open::record_file_name(worker_id))
@@ -53,12 +45,6 @@ fn observe_clock(env: &Env, stored: &StoredRecord) {
     }
 }
 
-/// Errors: `state_mismatch` if the record has another layout or epoch.
-#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line asks"))]
-pub(crate) fn check_layout(record: &Record, space: &IdSpace, path: &Path) -> Result<()> {
-    record_open::check_layout(record, &space.layout, path.display())
-}
-
 /// The worker ids that have a file, sorted.
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line asks"))]
 pub(crate) fn recorded(env: &Env, directory: &Path) -> Result<Vec<u32>> {
@@ -72,10 +58,12 @@ pub(crate) fn recorded(env: &Env, directory: &Path) -> Result<Vec<u32>> {
 /// Checks the layout of all records, for a claim that may get any worker id. What cannot be read is left to the claim of
 /// its id. Errors: `state_mismatch`.
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line asks"))]
-pub(crate) fn check_layouts(env: &Env, directory: &Path, space: &IdSpace) -> Result<()> {
+pub(crate) fn check_layouts(env: &Env, directory: &Path, layout: &Layout) -> Result<()> {
     recorded(env, directory).unwrap_or_default().into_iter().try_for_each(|worker_id| {
         match peek(env, directory, worker_id) {
-            Ok(Some(found)) => check_layout(&found.record, space, &path_of(directory, worker_id)),
+            Ok(Some(found)) => {
+                record_open::check_layout(&found.record, layout, path_of(directory, worker_id).display())
+            }
             Err(error) if error.code() == Code::StateMismatch => Err(error),
             Ok(None) | Err(_) => Ok(()),
         }

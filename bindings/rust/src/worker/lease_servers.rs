@@ -10,35 +10,27 @@ use super::lease_client::LeaseClient;
 use crate::WorkerSource;
 #[cfg(feature = "http")]
 use crate::config::http_options::opened;
-use crate::worker::options::SnowflakeOptions;
+#[cfg(feature = "http")]
+use crate::http::HttpOptions;
 use leafid_core::Result;
+use leafid_core::options::ServerOptions;
+use std::path::PathBuf;
 
 #[cfg(not(feature = "http"))]
-pub(crate) fn source(
-    said: &'static str,
-    urls: Vec<String>,
-    _: &str,
-    _: &SnowflakeOptions,
-) -> Result<WorkerSource> {
+pub(crate) fn source(servers: &ServerOptions, _: &str, _: Option<PathBuf>) -> Result<WorkerSource> {
     let allowed = "a worker id, a range or a source: this leafid was built without the feature http";
-    Err(leafid_core::Error::invalid(said, leafid_core::options::shown_urls(&urls), allowed))
+    Err(leafid_core::Error::invalid(servers.said, leafid_core::options::shown_urls(&servers.urls), allowed))
 }
 
-/// The source of worker ids for these URLs and their options. `said` is the option or the environment variable with the
-/// URLs, `name` the id space. It sends no request yet.
+/// The source of worker ids for these servers. `name`: the id space. It sends no request yet.
 ///
 /// Errors: `invalid_argument`; `state_io` when the disk does not return the certificates in time.
 #[cfg(feature = "http")]
-pub(crate) fn source(
-    said: &'static str,
-    urls: Vec<String>,
-    name: &str,
-    options: &SnowflakeOptions,
-) -> Result<WorkerSource> {
+pub(crate) fn source(servers: &ServerOptions, name: &str, ca_file: Option<PathBuf>) -> Result<WorkerSource> {
     // Only one call runs at a time.
-    let requests = options.access.to(said, urls, 1)?;
+    let options = HttpOptions { ca_file, connections: 1, ..HttpOptions::of(servers) };
     let name = name.to_owned();
-    let open = move || LeaseClient::new(requests, name);
+    let open = move || LeaseClient::new(options, name);
     let leases = opened("the certificates of ca_file, or of the system,", open)?;
     Ok(WorkerSource::servers(leases))
 }

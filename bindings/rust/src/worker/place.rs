@@ -7,7 +7,6 @@ use crate::os::{disk, process};
 use crate::storage::state_file::failed;
 use crate::tasks::with_timeout;
 use crate::worker::settings::SnowflakeSettings;
-use crate::worker::worker_ids::WorkerIds;
 use leafid_core::Result;
 use leafid_core::options::deployment::{FileSystem, FilesystemKind};
 use leafid_core::place::{FilesAt, Place, PlaceFacts, PlaceSettings};
@@ -35,20 +34,7 @@ pub(crate) fn place(
         inherited: parents,
         files,
     };
-    let space = &settings.key.space;
-    let checked = PlaceSettings {
-        layout: &space.layout,
-        rules: &space.rules,
-        workers: match &settings.key.workers {
-            WorkerIds::Within(range) => Some(range),
-            WorkerIds::FromSource(_) => None,
-        },
-        leases: settings.uses_leases(),
-        shared_fs: settings.sharing.fs,
-        exclusive_range: settings.exclusive_range,
-        no_record_wait_ms: settings.no_record_wait_ms,
-    };
-    let (place, warnings) = Place::check(facts, &checked, env.clock.clocks())?;
+    let (place, warnings) = Place::check(facts, &PlaceSettings::of(&settings.options), env.clock.clocks())?;
     warnings.iter().for_each(|warning| log::warn!("leafid: {warning}"));
     Ok((directory, place))
 }
@@ -59,7 +45,7 @@ fn process_id() -> i32 {
 
 /// The directory is looked up on a thread of its own, because the disk may hang.
 fn files(env: &Arc<Env>, settings: &Arc<SnowflakeSettings>, is_child: bool) -> Result<(FileId, FilesAt)> {
-    if !settings.key.persist {
+    if !settings.options.persist {
         return Ok((FileId::default(), FilesAt::Nowhere));
     }
     let (path, named) = (settings.directory.display().to_string(), settings.named);
@@ -70,7 +56,7 @@ fn files(env: &Arc<Env>, settings: &Arc<SnowflakeSettings>, is_child: bool) -> R
     }
     let bound = settings.disk_bound();
     let (theirs, wanted) = (Arc::clone(env), Arc::clone(settings));
-    let find = move || theirs.disk.directory(&wanted.directory, wanted.sharing.access());
+    let find = move || theirs.disk.directory(&wanted.directory, wanted.sharing().access());
     let found = with_timeout::run(bound, find).done();
     let found =
         found.ok_or_else(|| with_timeout::no_answer(&path, bound, "see the disk, or raise timeout_ms"))?;

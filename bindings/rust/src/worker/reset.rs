@@ -20,7 +20,7 @@ pub(crate) struct Reset {
 /// Errors: `worker_in_use` with the holder, `invalid_argument` without a record, `state_io`, `state_corrupt`,
 /// `state_mismatch`, `before_epoch`, `time_exhausted`.
 pub(crate) fn reset(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset> {
-    let mut search = ClaimSearch::one(&settings.key.space.name, worker_id, env.clock.boot_time());
+    let mut search = ClaimSearch::one(&settings.options.name, worker_id, env.clock.boot_time());
     loop {
         match search.poll(env.clock.boot_time()) {
             ClaimAction::Claim { worker_id, .. } => match once(env, settings, worker_id) {
@@ -36,7 +36,7 @@ pub(crate) fn reset(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> 
 }
 
 fn once(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset> {
-    let (directory, name) = (&settings.directory, &settings.key.space.name);
+    let (directory, name) = (&settings.directory, &settings.options.name);
     let path = state_file::path_of(directory, worker_id);
     let in_use = |holder: Option<String>| {
         let holder = holder.unwrap_or_else(|| "another process".into());
@@ -58,12 +58,12 @@ fn once(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset
         return Err(Error::invalid("worker", worker_id, &allowed));
     };
     let mut held = WorkerLocks::default();
-    let files = RecordFiles { env, directory, access: settings.sharing.access() };
+    let files = RecordFiles { env, directory, access: settings.sharing().access() };
     // Of any layout, and with any values.
     let open = RecordOpen::new(name, worker_id, found.record.layout, FileAdvice::StateDir).of_any_values();
     let found = held.open(&files, open).into_result()?.ok_or_else(|| in_use(recorded()))?;
     let now_ms = env.clock.filtered_ms();
-    let (mut file, warning) = found.into_file(&settings.key.space.rules, now_ms);
+    let (mut file, warning) = found.into_file(&settings.options.rules, now_ms);
     warning.iter().for_each(|warning| log::warn!("leafid: {warning}"));
     let before = file.record().clone();
     let after = before.reset(now_ms)?;

@@ -34,7 +34,7 @@ pub(crate) fn of_user(call: RunCall) -> Result<UserCall, RunCall> {
 
 impl UserCall {
     pub(crate) fn carry_out(self, env: &Env, settings: &SnowflakeSettings) -> RunCallEnd {
-        let source = settings.key.workers.source();
+        let source = settings.source.as_ref();
         match (self, source) {
             (UserCall::PeerTimes(call), _) => match &settings.peer_times {
                 Some(peers) => peers.ask(call),
@@ -71,7 +71,7 @@ pub(crate) fn carry_out(
     call: RunCall,
 ) -> Option<RunCallEnd> {
     let directory = settings.directory.as_path();
-    let files = RecordFiles { env, directory, access: settings.sharing.access() };
+    let files = RecordFiles { env, directory, access: settings.sharing().access() };
     let leases = LeaseFiles { env, directory };
     Some(match call {
         RunCall::LockHost(call) => lock(held).lock_host(env, call),

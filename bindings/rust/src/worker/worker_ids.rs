@@ -1,9 +1,7 @@
 //! The worker ids that a generator may claim.
 
 use crate::WorkerSource;
-use crate::os::hostname::hostname;
-use leafid_core::options::{WorkerOption, WorkerRange, allowed, server_urls, shown_url, shown_urls};
-use leafid_core::{Error, Layout, Result};
+use leafid_core::options::{OptionValue, shown_url, shown_urls};
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
@@ -84,12 +82,15 @@ impl From<WorkerSource> for Worker {
 }
 
 impl Worker {
-    /// The URLs of lease servers as they were written, if the value names some.
-    pub(crate) fn servers(&self) -> Option<Vec<String>> {
+    /// As the core checks it.
+    pub(crate) fn value(&self) -> OptionValue {
         match self {
-            Worker::Servers(servers) => Some(servers.clone()),
-            Worker::Text(text) => server_urls(text),
-            _ => None,
+            Worker::Id(id) => OptionValue::Int(*id),
+            Worker::Range { first, last } => OptionValue::Range(*first, *last),
+            Worker::Text(text) => OptionValue::Text(text.clone()),
+            Worker::Servers(servers) => OptionValue::Texts(servers.clone()),
+            Worker::Source(source) if source.leases_spans() => OptionValue::Leases,
+            Worker::Source(_) => OptionValue::Callback,
         }
     }
 }
@@ -105,73 +106,6 @@ impl fmt::Debug for Worker {
             Worker::Text(text) => f.debug_tuple("Text").field(&shown_url(text)).finish(),
             Worker::Servers(urls) => f.debug_tuple("Servers").field(&shown_urls(urls)).finish(),
             Worker::Source(source) => f.debug_tuple("Source").field(source).finish(),
-        }
-    }
-}
-
-/// The checked worker ids that a generator may claim.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum WorkerIds {
-    /// These ids.
-    Within(WorkerRange),
-    /// The id that this source returns.
-    FromSource(WorkerSource),
-}
-
-impl WorkerIds {
-    /// `name` is the option or the environment variable that the user set.
-    pub(crate) fn parse(name: &str, worker: &Worker, layout: &Layout) -> Result<WorkerIds> {
-        let option = match worker {
-            Worker::Source(source) => return Ok(WorkerIds::FromSource(source.clone())),
-            // URLs were accepted before this.
-            Worker::Servers(servers) => {
-                return Err(Error::invalid(name, shown_urls(servers), allowed("worker")));
-            }
-            Worker::Id(id) => WorkerOption::Id(*id),
-            Worker::Range { first, last } => WorkerOption::Range(*first, *last),
-            Worker::Text(text) => WorkerOption::Text(text),
-        };
-        WorkerRange::parse(name, option, layout, &hostname()).map(WorkerIds::Within)
-    }
-
-    /// The ids, unless a source gives one.
-    pub(crate) fn range(&self) -> Option<&WorkerRange> {
-        match self {
-            WorkerIds::Within(range) => Some(range),
-            WorkerIds::FromSource(_) => None,
-        }
-    }
-
-    /// The source of the id, if there is one.
-    pub(crate) fn source(&self) -> Option<&WorkerSource> {
-        match self {
-            WorkerIds::FromSource(source) => Some(source),
-            WorkerIds::Within(_) => None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Worker;
-
-    #[test]
-    fn urls_are_told_by_their_beginning() {
-        for (worker, urls) in [
-            (Worker::from("http://ids"), Some(vec!["http://ids"])),
-            (" HTTPS://a:1/x , http://b ".into(), Some(vec!["HTTPS://a:1/x", "http://b"])),
-            // Any list that starts with a URL: the URLs are checked later.
-            ("http://a,,b".into(), Some(vec!["http://a", "", "b"])),
-            (vec!["7"].into(), Some(vec!["7"])),
-            (["http://a", "http://b"].into(), Some(vec!["http://a", "http://b"])),
-            (vec!["http://a".to_owned()].into(), Some(vec!["http://a"])),
-            ("httpx://a".into(), None),
-            ("hostname:http".into(), None),
-            ("7".into(), None),
-            (7.into(), None),
-        ] {
-            let urls = urls.map(|urls| urls.into_iter().map(str::to_owned).collect::<Vec<_>>());
-            assert_eq!(worker.servers(), urls, "{worker:?}");
         }
     }
 }

@@ -30,7 +30,7 @@ impl HostSource {
         set: &SegmentsOptions,
         sharing: Sharing,
     ) -> Result<(HostSource, Source)> {
-        if let Some(source) = &set.source {
+        if let Some(source) = &set.code.source {
             let of_supply = Source::Callback { is_deferred: source.is_deferred() };
             return Ok((HostSource::Callback(source.clone()), of_supply));
         }

@@ -126,7 +126,7 @@ impl Process {
     /// Whether all usable spans are durable, that is, in the record after a power cut.
     pub(crate) fn is_durable(&self) -> bool {
         let generator = self.newest();
-        if generator.core.first_unused().is_none() || !generator.driver.settings.key.persist {
+        if generator.core.first_unused().is_none() || !generator.driver.settings.options.persist {
             return true;
         }
         let path = state_file::path_of(&generator.driver.settings.directory, generator.worker_id());

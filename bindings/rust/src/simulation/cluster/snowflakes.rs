@@ -94,7 +94,7 @@ impl Unit {
         let wait = draw.one_in(4);
         let (backwards, borrow) =
             if wait { (OnClockBackwards::Wait, false) } else { (OnClockBackwards::Continue, draw.one_in(3)) };
-        let forgets = builder.options.persist == Some(false);
+        let forgets = SnowflakeSettings::parse(&builder.options).is_ok_and(|said| !said.options.persist);
         let ephemeral = forgets || machine.kind == FilesystemKind::Ephemeral;
         let builder = builder
             .state_dir("/simulated")

@@ -1,10 +1,20 @@
 //! Tests of the client: which clients are equal.
 
-use crate::Snowflake;
+use crate::http::HttpOptions;
 use crate::worker::lease_client::LeaseClient;
+use std::time::Duration;
 
 fn client(option: &'static str, url: &str) -> LeaseClient {
-    let options = Snowflake::builder().options.access.to(option, vec![url.into()], 1).unwrap();
+    let options = HttpOptions {
+        option,
+        servers: vec![url.into()],
+        token: None,
+        headers: Vec::new(),
+        ca_file: None,
+        request_timeout: Duration::from_secs(1),
+        connect_timeout: Duration::from_secs(1),
+        connections: 1,
+    };
     LeaseClient::new(options, "default".into()).unwrap()
 }
 

@@ -66,10 +66,10 @@ fn options_of_servers_mean_nothing_without_them() {
 
 #[test]
 fn the_same_servers_asked_in_the_same_way_are_one_source() {
-    let key = |builder: SnowflakeBuilder| SnowflakeSettings::parse(&builder.options).unwrap().key;
+    let key = |builder: SnowflakeBuilder| SnowflakeSettings::parse(&builder.options).unwrap();
     let one = || builder("http://a, http://b");
-    assert_eq!(key(one()), key(builder(["http://a", "http://b"]).timeout_ms(7)));
-    assert_eq!(key(one()), key(one().request_timeout_ms(1_000).connect_timeout_ms(300)));
+    assert!(key(one()).is_same(&key(builder(["http://a", "http://b"]).timeout_ms(7))));
+    assert!(key(one()).is_same(&key(one().request_timeout_ms(1_000).connect_timeout_ms(300))));
     for other in [
         builder(["http://b", "http://a"]),
         builder(["http://a"]),
@@ -79,6 +79,6 @@ fn the_same_servers_asked_in_the_same_way_are_one_source() {
         one().name("other"),
         builder(7),
     ] {
-        assert_ne!(key(one()), key(other.clone()), "{other:?}");
+        assert!(!key(one()).is_same(&key(other.clone())), "{other:?}");
     }
 }
