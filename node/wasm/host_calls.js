@@ -12,6 +12,7 @@
 import { filteredMs } from './clock.js'
 import { LeafidError, fault, numberOf } from './errors.js'
 import { sendRequest } from './http_request.js'
+import { warn } from './logger.js'
 import { random64, wasm } from './module.js'
 import { isThenable, outside, textOf } from './user_calls.js'
 
@@ -44,13 +45,14 @@ function after(begin, take, fail) {
       fail(error)
     }
   }
-  let value
+  let value, isLater
   try {
     value = begin()
+    isLater = isThenable(value)
   } catch (error) {
     return fail(error)
   }
-  return isThenable(value) ? Promise.resolve(value).then(taken, fail) : taken(value)
+  return isLater ? Promise.resolve(value).then(taken, fail) : taken(value)
 }
 
 /** Calls user code, and keeps what it throws. */
@@ -182,10 +184,25 @@ const KINDS = {
   },
 }
 
+/** Code of leafid failed: the call ends all the same, because callers wait for it. */
+function broken(call, error) {
+  try {
+    failed(call, fault('internal', `${textOf(error)}; report this`))
+  } catch {
+    // It had ended before, or the module did.
+    warn(error)
+  }
+}
+
 /** Carries out a call. Returns nothing once it has ended, or a promise of its end, which is never rejected; and its kind. */
 export function carryOut(call, host) {
   const module = wasm()
   const kind = module.call('call_request', call, random64(), random64())
   const [numbers, texts] = [module.numbers(5), module.list()]
-  return { kind, going: KINDS[kind](call, host, numbers, texts) }
+  try {
+    return { kind, going: KINDS[kind](call, host, numbers, texts)?.catch(error => broken(call, error)) }
+  } catch (error) {
+    broken(call, error)
+    return { kind }
+  }
 }

@@ -187,6 +187,17 @@ test('ids in memory are issued although taking more of them fails', async () => 
   assert.throws(() => local.takeInto(array, 2, 1), /not now/)
 })
 
+test('a value that throws when it is looked at is an answer like any other that is wrong', async () => {
+  const value = {
+    get then() {
+      throw new Error('mine')
+    },
+  }
+  const ids = new Segments({ ...memory(), timeoutMs: 60_000, fetch: () => value })
+  await assert.rejects(ids.tag('order').next(), /mine/)
+  ids.close()
+})
+
 test('what a function throws is not kept by closed segments, also when it does so after the close', async () => {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc')

@@ -67,6 +67,24 @@ fn a_disk_that_fails_stops_ids_at_the_durable_end_and_heals() {
 }
 
 #[test]
+fn a_call_ends_also_if_code_of_leafid_panics() {
+    let world = World::new();
+    let process = world.process();
+    world.0.panicking.store(true, SeqCst);
+    let error = process.open(builder()).err().unwrap();
+    assert!(error.message().contains("panicked"), "{error}");
+    world.0.panicking.store(false, SeqCst);
+    let open = process.open(builder().timeout_ms(200)).unwrap();
+    open.next().unwrap();
+    world.0.panicking.store(true, SeqCst);
+    world.pass(10_000);
+    let error = open.next().unwrap_err();
+    assert!(error.message().contains("panicked"), "{error}");
+    world.0.panicking.store(false, SeqCst);
+    open.next().unwrap();
+}
+
+#[test]
 fn a_disk_that_hangs_is_an_error_within_the_timeout() {
     let world = World::new();
     let process = world.process();

@@ -14,7 +14,7 @@ use crate::os::env::Env;
 use crate::os::mutex::lock_signal_safe;
 use crate::tasks::fetch_pool::{self, Job, Owner, STUCK, STUCK_IN_CODE, TimerKey};
 use crate::tasks::with_timeout::{self, Timed};
-use leafid_core::call::{CLOSE_WAITS, CallId, Clocks, FileAdvice, Level};
+use leafid_core::call::{CLOSE_WAITS, CallId, Clocks, FileAdvice, Level, panicked};
 use leafid_core::supply::{
     self, Call, CallEnd, Collected, FetchCall, Notice, Supply, SupplySettings, SupplyStats, TagId, Ticket,
     Wish,
@@ -383,8 +383,15 @@ impl SupplyDriver {
         self.with(|supply, clocks| supply.done(id, end, clocks));
     }
 
-    /// Carries out a call, on a thread that may wait. `None`: it ends later.
+    /// Carries out a call, on a thread that may wait. `None`: it ends later. It ends also if code of leafid's own panics,
+    /// because callers wait for it.
     fn carry_out(self: &Arc<Self>, id: CallId, call: Call) -> Option<CallEnd> {
+        let spare = call.clone();
+        catch_unwind(AssertUnwindSafe(|| self.carried_out(id, call)))
+            .unwrap_or_else(|_| Some(spare.refused(panicked())))
+    }
+
+    fn carried_out(self: &Arc<Self>, id: CallId, call: Call) -> Option<CallEnd> {
         Some(match (call, &self.settings.host) {
             (Call::ReadMark(read), _) => self.marks.read(read).into(),
             (Call::UpdateMark(update), _) => self.marks.update(*update).into(),

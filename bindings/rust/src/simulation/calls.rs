@@ -189,3 +189,14 @@ fn an_event_loop_s_thread_waits_as_long_as_it_may_and_not_for_itself() {
         assert!(if deferred { turns == 0 } else { turns > 0 }, "{turns}");
     }
 }
+
+#[test]
+fn a_fetch_ends_also_if_code_of_leafid_panics() {
+    let calls = Calls::new();
+    calls.world.0.panicking.store(true, SeqCst);
+    assert_eq!(polled(&mut calls.call(1)), Ok(false));
+    run();
+    let stats = calls.tag().stats().unwrap();
+    assert_eq!((stats.fetching, stats.failures), (false, 1));
+    assert!(stats.last_error.unwrap().contains("panicked"));
+}

@@ -23,6 +23,8 @@ pub(super) struct State {
     pub(super) crash: Mutex<Option<Crash>>,
     pub(super) failing: Mutex<Option<io::ErrorKind>>,
     pub(super) hanging: AtomicBool,
+    /// Whether leafid's own code panics where it uses the disk.
+    pub(super) panicking: AtomicBool,
     pub(super) file_system: Mutex<FileSystem>,
     pub(super) numbers: AtomicI64,
     /// How often the machine was started.
@@ -54,6 +56,7 @@ impl World {
             crash: Mutex::default(),
             failing: Mutex::default(),
             hanging: AtomicBool::default(),
+            panicking: AtomicBool::default(),
             file_system: Mutex::new(FileSystem { name: "ext4".into(), kind: FilesystemKind::Local }),
             numbers: AtomicI64::default(),
             starts: AtomicI64::default(),
@@ -68,6 +71,10 @@ impl World {
     /// As in a process that starts: it accepts the clock as it is.
     pub(super) fn line(&self) -> Arc<ClockFilter> {
         Arc::new(ClockFilter::new())
+    }
+
+    fn may_panic(&self) {
+        assert!(!self.0.panicking.load(SeqCst), "played");
     }
 
     pub(super) fn set_clock(&self, by_ms: i64) {
@@ -217,6 +224,7 @@ impl Disk for World {
         Ok(((0, 0), lock(&self.0.file_system).clone()))
     }
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        self.may_panic();
         Ok(lock(&self.0.files).get(path).cloned())
     }
     fn list(&self, path: &Path) -> io::Result<Vec<OsString>> {
@@ -225,6 +233,7 @@ impl Disk for World {
         Ok(inside.filter_map(|file| Some(file.file_name()?.to_owned())).collect())
     }
     fn open(&self, path: &Path, new: Option<NewFile<'_>>) -> io::Result<Option<Box<dyn LockedFile>>> {
+        self.may_panic();
         let missing = !lock(&self.0.files).contains_key(path);
         let initial = match new {
             None if missing => return Err(io::ErrorKind::NotFound.into()),
@@ -293,6 +302,7 @@ impl LockedFile for SimulatedFile {
         Ok(lock(&self.world.0.files)[&self.path].clone())
     }
     fn write(&self, offset: usize, bytes: &[u8]) -> io::Result<()> {
+        self.world.may_panic();
         // At most 10 s, so that a failing test ends.
         for _ in 0..10_000 {
             if !self.world.0.hanging.load(SeqCst) {

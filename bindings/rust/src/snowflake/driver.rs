@@ -20,14 +20,14 @@ use crate::tasks::interrupt::Interrupted;
 use crate::tasks::renewal_timer::{Renewable, RenewalTimer};
 use crate::tasks::user_calls;
 use crate::tasks::with_timeout::{self, Timed};
-use crate::worker::run_calls::{self, UserCall};
+use crate::worker::run_calls;
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::worker_locks::WorkerLocks;
 use leafid_core::call::{CallId, Clocks, Level};
 use leafid_core::place::Place;
 use leafid_core::run::{
     Answer, Lane, Need, ProcessLeases, RunCall, RunCallEnd, RunNotice, RunState, RunStats, RunTicket,
-    Waiting, WorkerRun,
+    SourceFailure, Waiting, WorkerRun,
 };
 use leafid_core::{Durations, Result, Snowflake as Core};
 use std::sync::atomic::{
@@ -377,16 +377,14 @@ impl Driver {
         loop {
             match self.next()? {
                 Next::Tell(notice) => self.tell(notice),
-                Next::Call(id, lane, call) => match run_calls::of_user(call) {
-                    Ok(call) => self.call_user(id, call, driving),
-                    Err(call) if driving == Driving::Renewals && lane != Lane::Disk => {
-                        self.run_beside(id, call);
+                Next::Call(id, lane, call) => {
+                    // The thread of renewals is that of other generators, too.
+                    let holds_up = driving == Driving::Renewals && lane != Lane::Disk;
+                    match holds_up || run_calls::is_of_user(&call) {
+                        true => self.run_beside(id, call, driving == Driving::Awaited),
+                        false => here.push((id, call)),
                     }
-                    Err(call) => {
-                        self.under_way.fetch_add(1, AcqRel);
-                        here.push((id, call));
-                    }
-                },
+                }
                 Next::Rest(due) if here.is_empty() => {
                     if self.has_failed() {
                         (self.when_over)(self);
@@ -395,10 +393,7 @@ impl Driver {
                 }
                 Next::Rest(_) => {
                     for (id, call) in here.drain(..) {
-                        self.carry_out(call).into_iter().for_each(|end| self.done(id, end));
-                        self.under_way.fetch_sub(1, AcqRel);
-                        // Another thread may wait for the end.
-                        self.tell_news();
+                        self.ended(id, self.carry_out(call));
                     }
                 }
             }
@@ -413,7 +408,11 @@ impl Driver {
             }
             // Signals are blocked here too.
             match run.next_call(clocks, &mut lock(&self.leases)) {
-                Some((id, lane, call)) => Next::Call(id, lane, call),
+                Some((id, lane, call)) => {
+                    // Under the lock: who finds no call after this one sees that it is under way.
+                    self.under_way.fetch_add(1, AcqRel);
+                    Next::Call(id, lane, call)
+                }
                 None => match run.next_notice(clocks) {
                     Some(notice) => Next::Tell(notice),
                     None => Next::Rest(run.next_time()),
@@ -441,49 +440,35 @@ impl Driver {
         }
     }
 
-    fn done(&self, id: CallId, end: RunCallEnd) {
+    /// A call has ended. Another thread may wait for that.
+    fn ended(&self, id: CallId, end: RunCallEnd) {
         self.with(|run, clocks| run.done(id, end, clocks));
+        self.under_way.fetch_sub(1, AcqRel);
+        self.tell_news();
     }
 
-    /// Starts a call of user code, or a request to a server.
-    fn call_user(self: &Arc<Self>, id: CallId, call: UserCall, driving: Driving) {
+    /// Starts a call on a thread of its own. `is_awaited`: the caller does nothing else meanwhile.
+    fn run_beside(self: &Arc<Self>, id: CallId, call: RunCall, is_awaited: bool) {
         let (driver, theirs) = (Arc::clone(self), call.clone());
-        self.under_way.fetch_add(1, AcqRel);
-        let run = move || {
-            let end = theirs.carry_out(&driver.env, &driver.settings);
-            driver.ended_beside(id, end);
-        };
-        if let Err(failure) = user_calls::start(driving == Driving::Awaited, self.settings.options.timeout, run) {
-            self.under_way.fetch_sub(1, AcqRel);
-            self.done(id, call.not_begun(failure));
-        }
-    }
-
-    /// A call of leafid's own that must not hold up the renewals of others.
-    fn run_beside(self: &Arc<Self>, id: CallId, call: RunCall) {
-        let (driver, theirs) = (Arc::clone(self), call.clone());
-        self.under_way.fetch_add(1, AcqRel);
-        let run = move || {
-            driver.carry_out(theirs).into_iter().for_each(|end| driver.ended_beside(id, end));
-        };
-        if user_calls::start(false, self.settings.options.timeout, run).is_err() {
-            self.under_way.fetch_sub(1, AcqRel);
-            self.carry_out(call).into_iter().for_each(|end| self.done(id, end));
+        let run = move || driver.ended_beside(id, driver.carry_out(theirs));
+        if let Err(failure) = user_calls::start(is_awaited, self.settings.options.timeout, run) {
+            let end = match run_calls::is_of_user(&call) {
+                true => call.refused(SourceFailure::NotBegun(failure)),
+                false => self.carry_out(call),
+            };
+            self.ended(id, end);
         }
     }
 
     /// A call on a thread of its own has ended.
     fn ended_beside(self: &Arc<Self>, id: CallId, end: RunCallEnd) {
-        self.done(id, end);
-        self.under_way.fetch_sub(1, AcqRel);
-        self.tell_news();
+        self.ended(id, end);
         if self.drivers.load(Acquire) == 0 && self.drive(Driving::AfterCall).is_some() {
             self.renewer.schedule(self, true);
         }
     }
 
-    /// Carries out a call of leafid's own.
-    fn carry_out(&self, call: RunCall) -> Option<RunCallEnd> {
+    fn carry_out(&self, call: RunCall) -> RunCallEnd {
         run_calls::carry_out(&self.env, &self.settings, &self.held, call)
     }
 }

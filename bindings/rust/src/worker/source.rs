@@ -159,7 +159,7 @@ impl WorkerSource {
     }
 }
 
-fn not_asked() -> SourceFailure {
+pub(crate) fn not_asked() -> SourceFailure {
     let message = "a source of worker ids was asked for what it does not give; report this";
     SourceFailure::Coded(Error::new(Code::Internal, message))
 }

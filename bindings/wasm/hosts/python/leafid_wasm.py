@@ -28,6 +28,7 @@ ABI_VERSION = 2
 OPEN, CLOSE = 0, 2
 UNTIL, SLEEP = -101, -103
 DONE, NO, FAILED = 0, 1, 2
+INTERNAL = 16
 MAKE, OPENED, READ, WRITE = 0, 1, 2, 3
 FILE_BYTES, NOT_GIVEN = 8192, 2**32 - 1
 # What a restart of the machine or of the container may empty, and what other hosts write: `store` of run_new.
@@ -143,6 +144,9 @@ class Files:
             user = f"user {os.geteuid()} and group {os.getegid()}"
             failed = (KINDS.get(error.errno, 3), str(path), error.strerror or str(error), user)
             self.module.call("call_failed", call, doing[0], *failed)
+        except Exception as error:
+            # It ends all the same, because callers wait for it.
+            self.module.call("call_end", call, FAILED, INTERNAL, f"this host failed: {error!r}; report this")
 
     def lock(self, _call, worker_id, name, _doing):
         """The host lock, which all users of this host see."""
