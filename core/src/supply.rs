@@ -5,6 +5,7 @@ mod agenda;
 mod asked_servers;
 mod caller_errors;
 mod close;
+mod counter_steps;
 pub mod counter_update;
 mod fetch_texts;
 mod fetches;

@@ -5,6 +5,7 @@ use leafid_core::call::{CallId, FileAction, IoFailure, Level, SharedFailure};
 use leafid_core::format::counter::{Counter, MOST_STEP, Marker};
 use leafid_core::format::shared;
 use leafid_core::format::two_slots::{SLOT_BYTES, new_file};
+use leafid_core::options::FileTag;
 use leafid_core::supply::counter_update::{
     CounterDirectory, CounterInput, CounterStep, CounterUpdate, CounterUpdated, MARKER, NamedCounter,
     counter_file_name,
@@ -159,6 +160,29 @@ fn a_counter_below_what_was_given_is_raised() {
     assert_eq!(updated.into_result().unwrap().segment, Segment::new(5_001, 5_011, 1).unwrap());
     assert_eq!(files.writes.len(), 2, "once raised, once above the ids");
     assert_eq!(files.ids(fetch(10, 100)), Ok((5_011, 5_021)));
+}
+
+#[test]
+fn a_counter_is_made_by_hand_and_raised_but_never_lowered() {
+    let by_hand = |files: &mut Files, start, step, given| {
+        let new = FileTag { start, step };
+        let update = CounterUpdate::by_hand(directory(), "order".into(), new, given);
+        let counter = files.fetch(update).into_counter().unwrap();
+        assert_eq!((counter.next(), counter.step), (files.counter().next(), files.counter().step));
+        (counter.next(), counter.step)
+    };
+    let mut files = Files::made();
+    assert_eq!(by_hand(&mut files, 7, 10, None), (7, 10));
+    assert_eq!(files.writes.iter().filter(|name| *name == MARKER).count(), 1, "it is counted");
+    assert_eq!(by_hand(&mut files, 1, 50, None), (7, 10), "what is not given stays");
+    assert_eq!(by_hand(&mut files, 5_000, 50, Some(50)), (5_000, 50));
+    // In both slots.
+    files.damage(files.newest_slot());
+    assert!(files.ids(fetch(10, 0)).unwrap().0 >= 5_000);
+    // Also where another counter is missing, which a fetch refuses.
+    files.files.remove(&counter_file_name("order"));
+    assert_eq!(files.code(fetch_or_make(0, 0)), Code::StateCorrupt);
+    assert_eq!(by_hand(&mut files, 9_000, 10, None), (9_000, 10));
 }
 
 #[test]

@@ -22,13 +22,18 @@
 //! | writes | the write, and another one is left | writes |
 //! | writes | the last write | decided: the ids |
 //! | any | a failure | decided: that error; a list of tags goes on without |
+//!
+//! A counter that is made or changed by hand goes from asked to locks the marker, and from there to makes the counter.
 
-use crate::call::{CallId, FileAdvice, Level, SharedFailure};
+pub use super::counter_steps::{CounterDirectory, CounterInput, CounterStep, NamedCounter};
+use super::fetch_texts::mixed_up;
+use crate::call::{CallId, FileAdvice, Level};
 use crate::format::counter::{Counter, Marker};
 use crate::format::file_names::file_name;
 use crate::format::file_steps::{FileStep, SlotWrites};
 use crate::format::shared::{self, corrupt};
-use crate::format::two_slots::{self, FILE_BYTES, SLOT_BYTES};
+use crate::format::two_slots::{self, FILE_BYTES};
+use crate::options::FileTag;
 use crate::quoted::{Escaped, Quoted};
 use crate::sorted::sorted;
 use crate::{Code, Error, Fetched, Result};
@@ -47,68 +52,6 @@ const SUFFIX: &str = ".counter";
 /// How many tags a message names.
 const SHOWN_TAGS: usize = 10;
 
-/// A directory of counters, as it was opened.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CounterDirectory {
-    /// Its path, for messages.
-    pub path: String,
-    /// The name of the source: `file:` with its path without links.
-    pub name: String,
-    /// The id in its marker.
-    pub id: String,
-    /// When it was made, as the marker says.
-    pub created: String,
-}
-
-/// How the counter of a tag that the user named begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct NamedCounter {
-    /// Its first id.
-    pub start: i64,
-    /// How many ids a fetch gets if it requests no number.
-    pub step: i64,
-    /// Whether a fetch wrote the step already: a process that writes another one later takes precedence.
-    pub told: bool,
-}
-
-/// A step, in the directory of the counters. Files that were opened stay locked until the end.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum CounterStep {
-    /// Read this file without its lock.
-    Peek(String),
-    /// Open, lock and read this file. With bytes a missing one is made of them, and its name is made durable: the marker
-    /// counts it next.
-    Open(String, Option<Box<[u8; FILE_BYTES]>>),
-    /// List the names in the directory.
-    List,
-    /// See that this open file is still the one at its path, write, make it durable, and read it again.
-    Write {
-        /// The file.
-        name: String,
-        /// Where, from its beginning.
-        offset: usize,
-        /// What.
-        bytes: Box<[u8; SLOT_BYTES]>,
-        /// Whether its name must be made durable too.
-        syncs_name: bool,
-    },
-    /// Nothing more: unlock all files and end the fetch.
-    Done,
-}
-
-/// What came of the last step.
-#[derive(Clone, Copy, Debug)]
-pub enum CounterInput<'i> {
-    /// There was none: the fetch begins.
-    Begin,
-    /// All bytes of the file; `None` if there is no such file.
-    Read(Option<&'i [u8]>),
-    /// The names in the directory.
-    Names(&'i [String]),
-    /// It failed.
-    Failed(&'i SharedFailure),
-}
-
 /// A fetch from a counter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CounterUpdate {
@@ -118,6 +61,8 @@ pub struct CounterUpdate {
     step: i64,
     after: i64,
     named: Option<NamedCounter>,
+    /// It takes no ids.
+    is_by_hand: bool,
     state: CounterState,
     notes: Vec<(Level, String)>,
 }
@@ -153,7 +98,14 @@ enum CounterState {
         names: VecDeque<String>,
         tags: Vec<String>,
     },
-    Decided(Result<Fetched>),
+    Decided(Result<Brought>),
+}
+
+/// What an update brings.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Brought {
+    Ids(Fetched),
+    Counter(Counter),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -167,14 +119,14 @@ struct LockedMarker {
 struct CounterWrites {
     writes: SlotWrites,
     contents: VecDeque<Counter>,
-    result: Result<Fetched>,
+    result: Result<Brought>,
 }
 
 /// How a fetch from a counter ended. Only a [`CounterUpdate`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CounterUpdated {
     pub(crate) call: CallId,
-    pub(crate) result: Result<Fetched>,
+    result: Result<Brought>,
     /// Lines for the log.
     pub(crate) notes: Vec<(Level, String)>,
 }
@@ -182,7 +134,18 @@ pub struct CounterUpdated {
 impl CounterUpdated {
     /// The ids, and the step of the counter. The counter above them is durable.
     pub fn into_result(self) -> Result<Fetched> {
-        self.result
+        match self.result? {
+            Brought::Ids(fetched) => Ok(fetched),
+            Brought::Counter(_) => Err(mixed_up()),
+        }
+    }
+
+    /// The counter that was made or changed by hand, durably.
+    pub fn into_counter(self) -> Result<Counter> {
+        match self.result? {
+            Brought::Counter(counter) => Ok(counter),
+            Brought::Ids(_) => Err(mixed_up()),
+        }
     }
 
     /// Lines for the log.
@@ -211,8 +174,21 @@ impl CounterUpdate {
         after: i64,
         named: Option<NamedCounter>,
     ) -> CounterUpdate {
-        let (state, notes) = (CounterState::Asked, Vec::new());
-        CounterUpdate { call, directory, tag, step, after, named, state, notes }
+        let (is_by_hand, state, notes) = (false, CounterState::Asked, Vec::new());
+        CounterUpdate { call, directory, tag, step, after, named, is_by_hand, state, notes }
+    }
+
+    /// The counter of a tag by hand: it is made as `new` says, also if another one is missing. An existing one is raised
+    /// to this start if it is lower, and gets `step` if one is given.
+    pub fn by_hand(
+        directory: Arc<CounterDirectory>,
+        tag: Arc<str>,
+        new: FileTag,
+        step: Option<i64>,
+    ) -> CounterUpdate {
+        let named = NamedCounter { start: new.start, step: step.unwrap_or(new.step), told: step.is_none() };
+        let update = CounterUpdate::new(CallId(1), directory, tag, 0, new.start, Some(named));
+        CounterUpdate { is_by_hand: true, ..update }
     }
 
     /// The next step, after `input`. `path` is that of the last step's file, for messages.
@@ -252,6 +228,9 @@ impl CounterUpdate {
                 self.reads_tags(names, tags)?
             }
             (_, Failed(failure)) => return Err(failure.error(path, FileAdvice::Counters)),
+            (At::Asked, Begin) if self.is_by_hand => {
+                (CounterStep::Open(MARKER.into(), None), At::LocksMarker)
+            }
             (At::Asked, Begin) => (CounterStep::Peek(MARKER.into()), At::LooksAtMarker),
             (At::LooksAtMarker, Read(found)) => {
                 self.marker(found, path)?;
@@ -267,7 +246,10 @@ impl CounterUpdate {
             (At::OpensCounter, Read(None)) => (CounterStep::List, At::ListsTags),
             (At::LocksMarker, Read(found)) => {
                 let marker = Box::new(self.marker(found, path)?);
-                (CounterStep::List, At::Counts { marker })
+                match self.is_by_hand {
+                    true => self.makes(file, marker)?,
+                    false => (CounterStep::List, At::Counts { marker }),
+                }
             }
             (At::Counts { marker }, Names(names)) => {
                 let there = counters(names).count();
@@ -283,7 +265,7 @@ impl CounterUpdate {
                     );
                     return Err(corrupt::<Counter>(path, what));
                 }
-                (CounterStep::Open(file, Some(Box::new(self.initial()?))), At::Makes { marker })
+                self.makes(file, marker)?
             }
             (At::Makes { marker }, Read(Some(bytes))) => {
                 let writes = Box::new(self.taken(bytes, path)?);
@@ -333,6 +315,11 @@ impl CounterUpdate {
         Ok(LockedMarker { content: found.content, writes: SlotWrites::new(number, spare) })
     }
 
+    fn makes(&self, file: String, marker: Box<LockedMarker>) -> Result<(CounterStep, CounterState)> {
+        let new = Box::new(self.initial()?);
+        Ok((CounterStep::Open(file, Some(new)), CounterState::Makes { marker }))
+    }
+
     /// The bytes of a new counter.
     fn initial(&self) -> Result<[u8; FILE_BYTES]> {
         let NamedCounter { start, step, .. } = self.named.ok_or_else(|| self.left_out())?;
@@ -358,7 +345,14 @@ impl CounterUpdate {
         if let Some(named) = self.named.filter(|named| !named.told) {
             counter.step = named.step;
         }
-        if let Some(stood) = counter.raise(self.after) {
+        let raised = counter.raise(self.after);
+        if self.is_by_hand {
+            // In both slots, because a raise may be larger than the ids that are skipped when one slot is damaged.
+            contents.extend([counter.clone(), counter.clone()]);
+            let result = Ok(Brought::Counter(counter));
+            return Ok(CounterWrites { writes: SlotWrites::new(number, spare), contents, result });
+        }
+        if let Some(stood) = raised {
             let text = format!(
                 "{path} stood at {stood}, and ids below {} were given before: it was raised, as after a restore",
                 self.after
@@ -371,7 +365,7 @@ impl CounterUpdate {
         if segment.is_ok() {
             contents.push_back(counter);
         }
-        let result = segment.map(|segment| Fetched { segment, step });
+        let result = segment.map(|segment| Brought::Ids(Fetched { segment, step }));
         Ok(CounterWrites { writes: SlotWrites::new(number, spare), contents, result })
     }
 

@@ -306,10 +306,11 @@ impl Fetches {
                 }
                 Err(error) => self.ended(id, Err(error), now),
             },
-            (FetchStage::Asks, SupplyEnd::Counted(end)) => {
-                tag.is_told |= end.result.is_ok();
-                self.log_all(end.notes);
-                self.came(id, call, end.result.map(Some), now);
+            (FetchStage::Asks, SupplyEnd::Counted(mut end)) => {
+                let (notes, came) = (take(&mut end.notes), end.into_result());
+                tag.is_told |= came.is_ok();
+                self.log_all(notes);
+                self.came(id, call, came.map(Some), now);
             }
             (FetchStage::Asks, SupplyEnd::Fetched(_, answer)) => self.came(id, call, answer, now),
             (FetchStage::Asks, SupplyEnd::Http(end)) => {

@@ -3,13 +3,14 @@
 use super::streams::{Outcome, Streams};
 use crate::config::user_options::with_environment;
 use crate::os::env::{Env, Sharing};
-use crate::segments::source::file::CounterDirectory;
+use crate::segments::source::file::{CounterDirectory, FileSource};
 use clap::{Args, Subcommand};
 use leafid_core::format::counter::Counter;
 use leafid_core::format::shared::Found;
 use leafid_core::options::{FileTag, OptionOf, OptionValues, check_tag};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Manage directories of counters, the source file:DIR of segments
 #[derive(Subcommand)]
@@ -77,16 +78,16 @@ fn create(arguments: &Create, streams: &mut Streams<'_>) -> Outcome {
         check_tag(tag)?;
         how.check(tag)?;
     }
-    let env = Env::system();
     let Directory { path, shared_fs } = &arguments.directory;
     let unset = OptionValues::new(OptionOf::Segments);
     let group = arguments.shared_group || with_environment("", |of| of.flag(&unset, "shared_group"))?;
-    let directory = CounterDirectory::create(&env, path, Sharing { fs: *shared_fs, group })?;
+    let sharing = Sharing { fs: *shared_fs, group };
+    let source = FileSource::open(Arc::new(Env::system()), path, true, &[], sharing)?;
     if !arguments.json {
-        describe(&directory, streams)?;
+        describe(source.directory(), streams)?;
     }
     for tag in &arguments.tags {
-        let counter = directory.make_by_hand(&env, tag, &how, step)?;
+        let counter = source.make_by_hand(tag, how, step)?;
         match arguments.json {
             true => writeln!(streams.stdout, "{}", as_json(tag, &counter, false))?,
             false => writeln!(streams.stdout, "{}", as_text(tag, &counter, false))?,

@@ -1,6 +1,5 @@
 //! The source `file:DIR`: counters in a directory that several processes of one host share, under locks.
 
-mod counter;
 mod directory;
 
 use crate::os::env::{Env, NewFile, Sharing};
@@ -8,6 +7,7 @@ use crate::storage::shared_lock::{self, SharedLock};
 pub(crate) use directory::CounterDirectory;
 use leafid_core::Result;
 use leafid_core::call::{FileAction, FileAdvice, SharedFailure};
+use leafid_core::format::counter::Counter;
 use leafid_core::options::FileTag;
 use leafid_core::supply::Source;
 #[cfg(test)]
@@ -55,6 +55,23 @@ impl FileSource {
     /// What the supply knows of it.
     pub(crate) fn of_supply(&self) -> Source {
         Source::File { directory: Arc::clone(&self.known), tags: self.tags.clone() }
+    }
+
+    /// Makes or changes the counter of a tag by hand: see [`CounterUpdate::by_hand`]. Returns the new content.
+    ///
+    /// Errors: `segment_unavailable` when other processes hold the lock of a file too long, `unknown_tag`, `state_io`,
+    /// `state_corrupt`, `state_mismatch`.
+    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line makes counters by hand"))]
+    pub(crate) fn make_by_hand(&self, tag: &str, new: FileTag, step: Option<i64>) -> Result<Counter> {
+        let known = Arc::clone(&self.known);
+        let updated = self.update(CounterUpdate::by_hand(known, tag.into(), new, step));
+        updated.notes().iter().for_each(|(_, line)| log::warn!("leafid: {line}"));
+        updated.into_counter()
+    }
+
+    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line shows it"))]
+    pub(crate) fn directory(&self) -> &CounterDirectory {
+        &self.directory
     }
 
     /// Takes ids from a counter, durably. It may wait for the disk and for other processes.
@@ -134,15 +151,12 @@ enum FoundInFile {
 #[cfg(fuzzing)]
 pub(crate) fn rewrite(marker: bool, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
     use crate::storage::shared_file::rewrite;
-    use leafid_core::format::counter::{Counter, Marker};
+    use leafid_core::format::counter::Marker;
     if marker { rewrite::<Marker>(bytes) } else { rewrite::<Counter>(bytes) }
 }
 
 #[cfg(any(test, fuzzing))]
 pub(crate) mod by_call;
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod processes;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;

@@ -3,7 +3,6 @@
 //! leafid cannot tell whether a directory without counters is new or has lost them. So nothing starts again by itself:
 //! a directory without its marker is refused, and so is a new counter if an old one is missing.
 
-use super::counter::LockedCounter;
 use crate::os::disk::root;
 use crate::os::env::{Env, FileAccess, FileId, Sharing};
 use crate::storage::io_failure::io_failure;
@@ -11,8 +10,8 @@ use crate::storage::shared_file::{self, SharedFile, Stored};
 use leafid_core::call::FileAdvice;
 use leafid_core::format::counter::{Counter, Marker};
 use leafid_core::format::shared::{Found, corrupt};
-use leafid_core::options::{FileTag, deployment};
-use leafid_core::supply::counter_update::{self, MARKER, counter_file_name};
+use leafid_core::options::deployment;
+use leafid_core::supply::counter_update::{self, MARKER};
 use leafid_core::{Code, Error, Result, Utc};
 use std::ffi::OsStr;
 use std::io;
@@ -107,52 +106,6 @@ impl CounterDirectory {
     /// Who may open new counters.
     pub(crate) fn access(&self) -> FileAccess {
         self.access
-    }
-
-    fn check_same(&self, marker: &Marker) -> Result<()> {
-        if marker.id == self.id {
-            return Ok(());
-        }
-        let message = format!(
-            "{} is another directory than the one that was opened: file:{}, made {}, in the place of {}, made {}; close \
-             and open again if that is meant",
-            self.path.display(),
-            marker.id.escape_debug(),
-            marker.created.escape_debug(),
-            self.name(),
-            self.created
-        );
-        Err(Error::new(Code::StateMismatch, message))
-    }
-
-    /// Creates the counter of a tag by hand, also if another counter is missing. An existing one is raised to
-    /// `how.start` if it is lower, and gets `step` if one is given. Returns the new content.
-    ///
-    /// Errors: `segment_unavailable` when other processes hold the lock of a file too long, `unknown_tag`, `state_io`,
-    /// `state_corrupt`, `state_mismatch`.
-    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line makes counters by hand"))]
-    pub(crate) fn make_by_hand(
-        &self,
-        env: &Env,
-        tag: &str,
-        how: &FileTag,
-        step: Option<i64>,
-    ) -> Result<Counter> {
-        let file = self.path.join(MARKER);
-        // Its lock is held until the number of counters includes the new one.
-        let mut marker =
-            SharedFile::<Marker>::open_existing(env, file)?.ok_or_else(|| unmarked(&self.path))?;
-        self.check_same(&marker.found().content)?;
-        let (was, path) = (marker.found().content.counters, self.path.join(counter_file_name(tag)));
-        let new = Counter::new(self.id.clone(), tag, how.start, how.step);
-        let store = SharedFile::open(env, path.clone(), &new, self.access)?;
-        store.found().content.check_whose(&self.id, tag, path.display())?;
-        let counters = names(env, &self.path)?.count();
-        if counters != was {
-            let counted = Marker { counters, ..marker.found().content.clone() };
-            marker.write(&counted)?;
-        }
-        LockedCounter { store, path }.change(how.start, step)
     }
 
     /// The name of the directory for the marks: its path, not the id in its marker. So a directory that was lost and

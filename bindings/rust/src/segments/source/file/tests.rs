@@ -1,5 +1,7 @@
 //! Tests of the source on a real disk. `simulation/ranges.rs` simulates its crashes.
 
+mod processes;
+
 use super::*;
 use leafid_core::Code;
 use std::fs;
@@ -107,9 +109,8 @@ fn a_counter_that_was_lost_is_not_made_anew() {
         refused(fetch(source, "late", 0, 0), Code::StateCorrupt, &["late"]);
         fetch(source, "invoice", 0, 0).unwrap();
     }
-    let env = Env::system();
-    let directory = CounterDirectory::open(&env, dir.path(), false).unwrap();
-    directory.make_by_hand(&env, "order", &FileTag { start: 5_000, step: 10 }, None).unwrap();
+    let by_hand = open(dir.path(), false, &[]).unwrap();
+    by_hand.make_by_hand("order", FileTag { start: 5_000, step: 10 }, None).unwrap();
     // The step of the option is written with the first fetch.
     assert_eq!(
         fetch(&open(dir.path(), false, &all).unwrap(), "order", 0, 0).unwrap(),
@@ -225,9 +226,7 @@ fn a_counter_that_was_raised_stays_raised_when_a_slot_is_damaged() {
             fetch(&source, "order", 0, 0).unwrap();
             match by_hand {
                 true => {
-                    let env = Env::system();
-                    let directory = CounterDirectory::open(&env, &path, false).unwrap();
-                    directory.make_by_hand(&env, "order", &FileTag { start: HIGH, step: 10 }, None).unwrap();
+                    source.make_by_hand("order", FileTag { start: HIGH, step: 10 }, None).unwrap();
                 }
                 false => drop(fetch(&source, "order", 0, HIGH).unwrap()),
             }

@@ -1,6 +1,5 @@
 //! Tests with several real processes on one directory of counters and one state directory. Some of them are killed.
 
-use super::tests::{ORDER, in_turn, open};
 use super::*;
 use crate::programs::this_program;
 use crate::segments::high_water::of_source::MarksOfSource;
