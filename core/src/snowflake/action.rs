@@ -59,6 +59,16 @@ impl Run {
         }
     }
 
+    /// Takes the first ids out of it, at most `most`.
+    #[inline]
+    pub fn take_first(&mut self, most: usize) -> Run {
+        let taken = Run { count: self.count.min(most), ..*self };
+        // It wraps only behind the last id.
+        self.first = self.first.wrapping_add(self.stride.wrapping_mul(taken.count as i64));
+        self.count -= taken.count;
+        taken
+    }
+
     /// Writes the ids of these runs, one run after another, as far as `out` has room.
     #[inline]
     pub fn write_all(runs: &[Run], mut out: &mut [i64]) {

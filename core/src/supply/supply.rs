@@ -144,6 +144,38 @@ impl Supply {
         collected
     }
 
+    /// Ids that are at hand although the buffer is empty: at most `most` of them, all of one run. `None`: there are none,
+    /// and a fetch for `need` ids is asked for. Errors: those of a caller that waits for nothing, but `would_block`.
+    pub fn run_at_hand(
+        &mut self,
+        tag: TagId,
+        most: usize,
+        need: usize,
+        clocks: Clocks,
+    ) -> Result<Option<Run>> {
+        let (timeout, blocks_at_most) = (Duration::MAX, Some(Duration::ZERO));
+        let wish = Wish { count: need.max(1), had: Vec::new(), timeout, blocks_at_most };
+        let ticket = self.wait(tag, wish, clocks);
+        match self.collect(ticket) {
+            Collected::Ids(mut runs) => {
+                let run = runs.first_mut().map(|first| first.take_first(most)).ok_or_else(closed)?;
+                self.put_back(tag, &runs, clocks);
+                Ok(Some(run))
+            }
+            Collected::Failed { error, .. } if error.code() == Code::WouldBlock => Ok(None),
+            Collected::Failed { error, .. } => Err(error),
+            Collected::Waits | Collected::Range(_) => {
+                self.cancel(ticket, clocks);
+                Err(closed())
+            }
+        }
+    }
+
+    /// The tag of a ticket that was not collected or cancelled.
+    pub fn tag_of(&self, ticket: Ticket) -> Option<TagId> {
+        self.fetches.needs.callers.get(ticket).map(|caller| caller.tag)
+    }
+
     /// The error of a caller that has waited for so long elsewhere, as in a line of its binding.
     pub fn late(&self, tag: TagId, waited: Duration, clocks: Clocks) -> Error {
         late_of(&self.fetches, tag, waited, clocks.boot)

@@ -214,12 +214,9 @@ impl PendingTake {
         for run in &self.runs {
             let mut left = *run;
             while left.count > 0 {
-                let (begin, count) = (ids.len(), left.count.min(AT_ONCE));
-                push_zeroes(ids, count);
-                left.write(ids.split_at_mut(begin).1);
-                // It wraps only behind the last id.
-                left.first = left.first.wrapping_add(left.stride.wrapping_mul(count as i64));
-                left.count -= count;
+                let (begin, piece) = (ids.len(), left.take_first(AT_ONCE));
+                push_zeroes(ids, piece.count);
+                piece.write(ids.split_at_mut(begin).1);
             }
         }
         self.is_ours()

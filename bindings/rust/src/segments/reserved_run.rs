@@ -1,12 +1,10 @@
 //! Runs of ids that are reserved in advance and issued one by one outside the buffer.
 
 use super::call::may_fetch;
-use super::supply_driver::Found;
 use super::tag::Tag;
 use crate::os;
-use leafid_core::supply::{Wish, closed};
-use leafid_core::{Code, Empty, Result, Run, RunLength};
-use std::time::Duration;
+use leafid_core::supply::{Supply, closed};
+use leafid_core::{Empty, Result, Run, RunLength};
 
 /// Ids that were taken from the buffer and are issued later.
 #[doc(hidden)]
@@ -53,25 +51,10 @@ impl Tag {
                 Err(Empty::Sealed) => return Err(closed()),
                 Err(Empty::UsedUp) => {
                     may_fetch(self.name())?;
-                    let (count, blocks_at_most) = (need.max(1), Some(Duration::ZERO));
-                    let wish = Wish {
-                        count,
-                        timeout: self.shared.settings.options.timeout,
-                        blocks_at_most,
-                        had: Vec::new(),
-                    };
-                    return match driver.wait(of_process.id, wish, &mut || None) {
-                        None => continue,
-                        // Some were put back meanwhile.
-                        Some(Ok(Found::Ids(runs))) => {
-                            let (run, rest) = split_at(runs, most).ok_or_else(closed)?;
-                            self.put_back_runs(&rest, generation);
-                            Ok(Some(ReservedRun { run, generation }))
-                        }
-                        Some(Ok(Found::Waits(_))) => Ok(None),
-                        Some(Err(error)) if error.code() == Code::WouldBlock => Ok(None),
-                        Some(Err(error)) => Err(error),
-                    };
+                    let at_hand =
+                        |supply: &mut Supply, clocks| supply.run_at_hand(of_process.id, most, need, clocks);
+                    let Some(taken) = driver.with(at_hand) else { continue };
+                    return Ok(taken?.map(|run| ReservedRun { run, generation }));
                 }
             }
         }
@@ -110,13 +93,4 @@ impl Tag {
             self.put_back_runs(&[reserved.run], reserved.generation);
         }
     }
-}
-
-/// At most `most` ids of the first run, and the others.
-fn split_at(mut runs: Vec<Run>, most: usize) -> Option<(Run, Vec<Run>)> {
-    let first = runs.first_mut()?;
-    let run = Run { count: first.count.min(most), ..*first };
-    first.count -= run.count;
-    first.first = first.first.wrapping_add(first.stride.wrapping_mul(run.count as i64));
-    Some((run, runs))
 }

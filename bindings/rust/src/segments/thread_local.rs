@@ -51,12 +51,9 @@ impl LocalTag {
     #[inline(never)]
     fn next_of_run(&mut self) -> Result<i64> {
         self.reserved.run.count = 0;
-        let Some(ReservedRun { run, generation }) = self.tag.part_in_memory(LONGEST_RUN, PARTS) else {
-            return self.tag.next();
-        };
-        let rest = Run { first: run.first.wrapping_add(run.stride), count: run.count - 1, ..run };
-        self.reserved = ReservedRun { run: rest, generation };
-        Ok(run.first)
+        let Some(reserved) = self.tag.part_in_memory(LONGEST_RUN, PARTS) else { return self.tag.next() };
+        self.reserved = reserved;
+        Ok(self.reserved.run.take_first(1).first)
     }
 }
 
