@@ -15,7 +15,6 @@ use crate::storage::shared_file::Stored;
 use crate::storage::shared_lock::{self, SharedLock};
 use crate::storage::state_file;
 use leafid_core::call::{FileAction, FileAdvice, SharedFailure};
-use leafid_core::format::file_steps::FileStep;
 use leafid_core::format::mark::Mark;
 use leafid_core::format::unused::MachineStart;
 use leafid_core::options::deployment;
@@ -118,30 +117,13 @@ impl HighWaterMarks {
             Ok(None) => return update.missing(),
             Err(failure) => return update.failed(path.display(), &failure),
         };
-        match self.change(&mut update, &file, &path) {
+        let now_ms = || self.env.clock.filtered_ms();
+        match file.carry_out(now_ms, |bytes, facts| update.step(bytes, facts, path.display())) {
             Ok(()) => {
                 drop(file);
                 update.end()
             }
             Err(failure) => update.failed(path.display(), &failure),
-        }
-    }
-
-    /// Carries out the steps of an update of a locked file.
-    fn change(
-        &self,
-        update: &mut MarkUpdate,
-        file: &SharedLock,
-        path: &Path,
-    ) -> std::result::Result<(), SharedFailure> {
-        loop {
-            let facts = file.facts(self.env.clock.filtered_ms())?;
-            match update.step(&file.read()?, facts, path.display()) {
-                FileStep::Write { offset, bytes, syncs_name } => {
-                    file.write(offset, &bytes[..], syncs_name)?
-                }
-                FileStep::Done => return Ok(()),
-            }
         }
     }
 

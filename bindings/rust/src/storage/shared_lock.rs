@@ -4,7 +4,7 @@ use super::io_failure::io_failure;
 use crate::os;
 use crate::os::env::{Disk, LockedFile, NewFile};
 use leafid_core::call::{FileAction, LOCK_TIMEOUT, SharedFailure};
-use leafid_core::format::file_steps::FileFacts;
+use leafid_core::format::file_steps::{FileFacts, FileStep};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -74,6 +74,23 @@ impl SharedLock {
             self.sync_name()?;
         }
         self.file.write(offset, bytes).map_err(failed(FileAction::Write))
+    }
+
+    /// Carries out the steps of a change; each sees all of the file as it is then. `now_ms` reads the filtered clock.
+    pub(crate) fn carry_out(
+        &self,
+        now_ms: impl Fn() -> i64,
+        mut step: impl FnMut(&[u8], FileFacts) -> FileStep,
+    ) -> Result<()> {
+        loop {
+            let facts = self.facts(now_ms())?;
+            match step(&self.read()?, facts) {
+                FileStep::Write { offset, bytes, syncs_name } => {
+                    self.write(offset, &bytes[..], syncs_name)?
+                }
+                FileStep::Done => return Ok(()),
+            }
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::os::env::{Env, FileAccess, NewFile};
 use crate::storage::shared_lock::SharedLock;
 use leafid_core::call::SharedFailure;
-use leafid_core::format::file_steps::{FileFacts, FileStep};
 use leafid_core::run::cache_drop::{CacheDrop, CacheDropped};
 use leafid_core::run::cache_read::{CacheFound, CacheList, CacheRead, CachesListed, lease_file_name};
 use leafid_core::run::cache_write::{CacheWrite, CacheWritten};
@@ -72,38 +71,21 @@ impl LeaseFiles<'_> {
 
     fn write_to(&self, path: &Path, new: NewFile<'_>, call: &mut CacheWrite) -> Result<(), SharedFailure> {
         let Some(file) = SharedLock::open(&*self.env.disk, path, Some(new))? else { return Ok(()) };
-        let others_bits = file.others_bits()?;
-        self.carry_out(&file, |bytes, facts| call.step(bytes, facts, others_bits, path.display()))
+        let (others_bits, now_ms) = (file.others_bits()?, || self.env.clock.filtered_ms());
+        file.carry_out(now_ms, |bytes, facts| call.step(bytes, facts, others_bits, path.display()))
     }
 
     pub(crate) fn drop_lease(&self, mut call: CacheDrop) -> CacheDropped {
-        let path = self.path(call.worker_id());
+        let (path, now_ms) = (self.path(call.worker_id()), || self.env.clock.filtered_ms());
         match SharedLock::open(&*self.env.disk, &path, None) {
             Ok(None) => call.missing(path.display()),
             Ok(Some(file)) => {
-                match self.carry_out(&file, |bytes, facts| call.step(bytes, facts, path.display())) {
+                match file.carry_out(now_ms, |bytes, facts| call.step(bytes, facts, path.display())) {
                     Ok(()) => call.end(),
                     Err(failure) => call.failed(path.display(), &failure),
                 }
             }
             Err(failure) => call.failed(path.display(), &failure),
-        }
-    }
-
-    /// Carries out the steps of a change.
-    fn carry_out(
-        &self,
-        file: &SharedLock,
-        mut step: impl FnMut(&[u8], FileFacts) -> FileStep,
-    ) -> Result<(), SharedFailure> {
-        loop {
-            let facts = file.facts(self.env.clock.filtered_ms())?;
-            match step(&file.read()?, facts) {
-                FileStep::Write { offset, bytes, syncs_name } => {
-                    file.write(offset, &bytes[..], syncs_name)?
-                }
-                FileStep::Done => return Ok(()),
-            }
         }
     }
 }
