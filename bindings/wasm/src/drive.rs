@@ -51,9 +51,7 @@ extern "C" fn done(machine: i32, call: i32, wall_ms: f64, boot_ms: f64) -> i32 {
     })
 }
 
-/// What to tell: 0 nothing; 1 nobody waits for the call any more whose handle is the number: stop it if that is possible;
-/// 2 answers came, of a supply for the line of the tag which is the number; 3 log the output, of a level that is the
-/// number, 0 info, 1 warn; 4 the run has ended, and the number is that of the error which is the output, or 0.
+/// What to tell next, of either machine.
 #[unsafe(no_mangle)]
 extern "C" fn next_notice(machine: i32, wall_ms: f64, boot_ms: f64) -> i32 {
     call(|module| {

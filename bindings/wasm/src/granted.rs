@@ -28,8 +28,7 @@ extern "C" fn layout_tick_start_ms(layout: i32, tick: f64) -> f64 {
     })
 }
 
-/// The rules of a generator. The input is two names, or nothing for a default: `continue` or `wait` when the clock goes
-/// back, `wait` or `borrow` when a tick is used up. NaN is the default of a number.
+/// The rules of a generator.
 #[unsafe(no_mangle)]
 extern "C" fn rules_new(
     on_clock_backwards_length: i32,

@@ -16,16 +16,21 @@ use core::mem::take;
 use core::time::Duration;
 use leafid_core::call::{Clocks, FileAction, IoFailure, IoKind};
 use leafid_core::format::file_steps::FileStep;
-use leafid_core::http::{BodyEnd, Frame, HttpCall, HttpEnd, HttpServers, NoResponse, ResponseHead};
+use leafid_core::http::{BodyEnd, Frame, HttpCall, HttpEnd, NoResponse, ResponseHead};
 use leafid_core::options::ServerOptions;
 use leafid_core::run::{Claimed, RunCall, RunCallEnd};
 use leafid_core::supply::CallEnd;
 use leafid_core::wire::Method;
 use leafid_core::{Code, Error, Lease, Renewal, Segment};
 
+/// What the host says that it did, by number; else it made a name durable.
+const ACTIONS: [FileAction; 4] = [FileAction::Make, FileAction::Open, FileAction::Read, FileAction::Write];
+/// Why that failed, by number; else for another reason.
+const KINDS: [IoKind; 3] = [IoKind::Denied, IoKind::ReadOnly, IoKind::Full];
+
 /// What requests to the servers of a machine need.
 pub(crate) struct HttpTo {
-    servers: Arc<HttpServers>,
+    urls: Vec<String>,
     headers: Vec<(String, String)>,
 }
 
@@ -68,14 +73,12 @@ pub(crate) fn clocks(wall_ms: f64, boot_ms: f64) -> Clocks {
 }
 
 impl HttpTo {
-    /// `sends_token`: as a header.
-    pub(crate) fn new(servers: &Arc<HttpServers>, options: &ServerOptions, sends_token: bool) -> HttpTo {
+    /// `token`: one that is sent as a header.
+    pub(crate) fn new(options: &ServerOptions, token: Option<&str>) -> HttpTo {
         let mut headers = Vec::from([("Accept".into(), "application/json".into())]);
-        if let Some(token) = options.token.as_ref().filter(|_| sends_token) {
-            headers.push(("Authorization".into(), String::from("Bearer ") + token));
-        }
+        headers.extend(token.map(|token| ("Authorization".into(), String::from("Bearer ") + token)));
         headers.extend(options.headers.iter().cloned());
-        HttpTo { servers: Arc::clone(servers), headers }
+        HttpTo { urls: options.urls.clone(), headers }
     }
 }
 
@@ -103,10 +106,9 @@ impl HostCall {
                     http.connect_within.as_millis() as f64,
                     u8::from(http.reconnect).into(),
                 ]);
-                let (servers, headers) =
-                    self.to.as_ref().map_or((&[][..], &[][..]), |to| (&to.servers.servers, &to.headers));
-                let url =
-                    String::from(servers.get(http.server).map_or("", |server| &server.url)) + &request.path;
+                let (urls, headers) =
+                    self.to.as_ref().map_or((&[][..], &[][..]), |to| (&to.urls, &to.headers));
+                let url = urls.get(http.server).cloned().unwrap_or_default() + &request.path;
                 let (kind, body) = request.body.map(|body| (body.content_type.into(), body.text)).unzip();
                 answers.texts.extend([Some(url), kind, body]);
                 for (name, value) in headers {
@@ -180,9 +182,7 @@ extern "C" fn call_initial(handle: i32) -> i32 {
     })
 }
 
-/// The next step of a file, whose bytes are these; -1 as their length: there is none. 0: nothing more. 1: write the
-/// output durably, at the offset that is the number, and call again with what is there then. `is_first` begins anew: a
-/// transaction may be tried again.
+/// The next step of a file, whose bytes are these.
 #[unsafe(no_mangle)]
 extern "C" fn call_step(
     handle: i32,
@@ -228,9 +228,7 @@ fn end(module: &mut Module, handle: i32, how: HostEnd) -> Result<i32> {
     Ok(0)
 }
 
-/// It ended. `how` 0: it was done. 1: no, because another one holds it, or nothing is free. 2: the error of this number
-/// and text; the number 0 stands for what user code said. 3 and above, of requests: why no response came, 3 by a text of
-/// the platform's, 4 in time, 5 because of no connection in time.
+/// It ended, or no response came.
 #[unsafe(no_mangle)]
 extern "C" fn call_end(handle: i32, how: i32, number: i32, length: i32) -> i32 {
     call(|module| {
@@ -249,9 +247,7 @@ extern "C" fn call_end(handle: i32, how: i32, number: i32, length: i32) -> i32 {
     })
 }
 
-/// An operation of the host failed. `action`: 0 makes a file, 1 opens and locks it, 2 reads, 3 writes, 4 makes its name
-/// durable. `kind`: 0 the user may not, 1 the place is read-only, 2 it is full, 3 anything else. The input is the path,
-/// what the system said, and the user of the process.
+/// An operation of the host failed.
 #[unsafe(no_mangle)]
 extern "C" fn call_failed(
     handle: i32,
@@ -263,27 +259,15 @@ extern "C" fn call_failed(
 ) -> i32 {
     call(|module| {
         let [path, text, user] = module.texts([path_length, text_length, user_length])?;
-        let action = match action {
-            0 => FileAction::Make,
-            1 => FileAction::Open,
-            2 => FileAction::Read,
-            3 => FileAction::Write,
-            _ => FileAction::SyncName,
-        };
-        let kind = match kind {
-            0 => IoKind::Denied,
-            1 => IoKind::ReadOnly,
-            2 => IoKind::Full,
-            _ => IoKind::Other,
-        };
+        let action = *ACTIONS.get(action as usize).unwrap_or(&FileAction::SyncName);
+        let kind = *KINDS.get(kind as usize).unwrap_or(&IoKind::Other);
         let failure = IoFailure { kind, text: text.into(), user: user.into() };
         let how = HostEnd::Io(action, path.into(), failure);
         end(module, handle, how)
     })
 }
 
-/// What the user's `claim`, `renew` or `peer_times` answered. NaN and -1: not given; with NaN as `from_ms` a claim has a
-/// worker id alone. The times of peers are an i64 each.
+/// What the user's `claim`, `renew` or `peer_times` answered.
 #[unsafe(no_mangle)]
 extern "C" fn call_answered(
     handle: i32,
@@ -329,8 +313,7 @@ extern "C" fn call_fetched(handle: i32, start: i64, end: i64, stride: i64) -> i3
     call(|module| self::end(module, handle, HostEnd::Fetched(Segment::new(start, end, stride))))
 }
 
-/// A response came. -1 as a length: there is no such header. `flags` 1: it is encoded; 2: its body is longer than it may
-/// be. Returns 1 if its connection may serve another request.
+/// A response came. Returns 1 if its connection may serve another request.
 #[unsafe(no_mangle)]
 extern "C" fn call_response(
     handle: i32,

@@ -1,6 +1,6 @@
 //! The core of leafid as WebAssembly modules: plain exports of numbers and bytes, and no import.
 //!
-//! docs/WASM-ABI.md describes every export. The features are what a module has. On other targets this crate is empty.
+//! docs/WASM-ABI.md describes every export, with its numbers. The features are what a module has. On other targets this crate is empty.
 #![cfg(target_arch = "wasm32")]
 #![no_std]
 

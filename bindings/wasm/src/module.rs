@@ -200,38 +200,16 @@ pub(crate) fn with<T>(call: impl FnOnce(&mut Module) -> T) -> T {
     call(unsafe { &mut *MODULE.get() })
 }
 
-/// What an export returns: negative numbers are errors and actions.
-pub(crate) trait Returned {
-    fn negative(number: i32) -> Self;
-}
-
-impl Returned for i32 {
-    fn negative(number: i32) -> i32 {
-        number
-    }
-}
-
-impl Returned for i64 {
-    fn negative(number: i32) -> i64 {
-        number.into()
-    }
-}
-
-impl Returned for f64 {
-    fn negative(number: i32) -> f64 {
-        number.into()
-    }
-}
-
-/// A call that can fail. It returns minus the error's number, and the message as output.
-pub(crate) fn call<T: Returned>(call: impl FnOnce(&mut Module) -> Result<T>) -> T {
+/// A call that can fail. It returns minus the error's number, and the message as output: negative numbers are errors and
+/// actions.
+pub(crate) fn call<T: From<i32>>(call: impl FnOnce(&mut Module) -> Result<T>) -> T {
     with(|module| call(module).unwrap_or_else(|failed| failed.returned()))
 }
 
 impl CallFailed {
     /// What the export returns: minus the error's number.
-    pub(crate) fn returned<T: Returned>(self) -> T {
-        T::negative(with_output(|output| output.failure))
+    pub(crate) fn returned<T: From<i32>>(self) -> T {
+        T::from(with_output(|output| output.failure))
     }
 }
 
@@ -447,8 +425,7 @@ pub(crate) fn given_error(module: &Module, number: i32, length: i32) -> Result<E
     Ok(Error::new(code(number)?, message))
 }
 
-/// The error for an option or an argument: the input is its name, its value, and what is allowed, or nothing for what a
-/// module of generators knows of the name.
+/// The error for an option or an argument.
 #[cfg(feature = "messages")]
 #[unsafe(no_mangle)]
 extern "C" fn refuse(name_length: i32, value_length: i32, allowed_length: i32) -> i32 {

@@ -18,7 +18,6 @@ use leafid_core::options::{
 use leafid_core::place::{FilesAt, Place, PlaceFacts, PlaceSettings};
 use leafid_core::run::{
     Answer, Need, RunCall, RunCallEnd, RunNotice, RunSettings, RunState, RunTicket, Waiting, WorkerRun,
-    Workers,
 };
 use leafid_core::{Code, Error, Snowflake};
 
@@ -61,11 +60,7 @@ extern "C" fn options_variables() -> i32 {
     })
 }
 
-/// The checked options of a snowflake. The input is an object in JSON, with the names in snake case; variables of the
-/// environment as `NAME=value`, each with a NUL behind it; and the name of the host.
-///
-/// Numbers: where the worker id comes from (0 the options, 1 a callback, 2 an object that leases, 3 servers); then 1 or 0:
-/// a range, a record is kept, lazy, asks for the clocks of peers; and the longest wait of a call. Output: the name.
+/// The checked options of a snowflake.
 #[unsafe(no_mangle)]
 extern "C" fn options_of_run(json_length: i32, variables_length: i32, host_length: i32) -> i32 {
     call(|module| {
@@ -100,12 +95,7 @@ extern "C" fn options_of_run(json_length: i32, variables_length: i32, host_lengt
 /// 1 if two snowflakes with these options are one generator, if they have one store and one source too.
 #[unsafe(no_mangle)]
 extern "C" fn options_alike(one: i32, other: i32) -> i32 {
-    call(|module| {
-        let (one, other) = (&module.get::<Options>(one)?.0, &module.get::<Options>(other)?.0);
-        let key = |options: &RunOptions| (options.layout, options.rules, options.persist, options.start);
-        let alike = one.name == other.name && one.worker == other.worker && key(one) == key(other);
-        Ok(alike.into())
-    })
+    call(|module| Ok(module.get::<Options>(one)?.0.is_same(&module.get::<Options>(other)?.0).into()))
 }
 
 /// Where records are kept. A store belongs to a page or an object; each copy of a program may have one of its own.
@@ -136,10 +126,7 @@ fn files(store: i32, path: &str, kind: &str) -> FilesAt {
     }
 }
 
-/// A run that nobody has opened. `store`: where records are kept: 0 nowhere; 1 in a browser; 2 in a Durable Object; in a
-/// directory of a file system that is 3 local, 4 ephemeral, 5 on a network. `loops` 1: writes end on the event loop.
-/// The input is the path, the kind of the file system, the name of the host, what identifies the start of the machine,
-/// and who else may hold a worker id, for messages.
+/// A run that nobody has opened.
 #[unsafe(no_mangle)]
 extern "C" fn run_new(
     options: i32,
@@ -181,10 +168,8 @@ extern "C" fn run_new(
         let settings = RunSettings::of(&options, |_| None);
         let persist = settings.persist && store != 0;
         let settings = RunSettings { disk_needs_loop: loops != 0, persist, ..settings };
-        let to = match (&settings.workers, &options.worker) {
-            (Workers::Servers { servers, .. }, WorkerFrom::Servers(of)) => {
-                Some(Arc::new(HttpTo::new(servers, of, true)))
-            }
+        let to = match &options.worker {
+            WorkerFrom::Servers(of) => Some(Arc::new(HttpTo::new(of, of.token.as_deref()))),
             _ => None,
         };
         let run = Run {
@@ -239,9 +224,7 @@ impl Run {
     }
 }
 
-/// A wish, as a number: 0 an open generator, 1 a span, 2 the end. `first` and `second` are 1 or 0: of an opening whether
-/// its caller returns to the event loop; of an end whether the process ends, and whether it waits for a renewal.
-/// `longest_ms`: the longest wait for the clock that an opening accepts, NaN for any.
+/// A wish: 0 an open generator, 1 a span, 2 the end.
 #[unsafe(no_mangle)]
 extern "C" fn run_want(
     run: i32,
@@ -336,8 +319,7 @@ extern "C" fn run_needs_loop(run: i32, handle: i32, wall_ms: f64, boot_ms: f64) 
     })
 }
 
-/// The generator, for `snowflake_next` and `snowflake_reserve`; 0: there is none. After a lost lease it is another one,
-/// and the handle before is freed. Number: the worker id.
+/// The generator, for `snowflake_next` and `snowflake_reserve`.
 #[unsafe(no_mangle)]
 extern "C" fn run_generator(run: i32) -> i32 {
     call(|module| {
@@ -363,9 +345,7 @@ extern "C" fn filtered_ms(wall_ms: f64, boot_ms: f64) -> f64 {
     call(|module| Ok(module.filtered_ms(clocks(wall_ms, boot_ms)) as f64))
 }
 
-/// The state of a run. Numbers: ids are durable up to this time; how far it is ahead of the clock, milliseconds; the end of
-/// its lease or NaN; the numbers of ids, of claims, of spans that were written, and of renewals that failed. Output: the
-/// error of the last renewal, or nothing.
+/// The state of a run.
 #[unsafe(no_mangle)]
 extern "C" fn run_stats(run: i32, wall_ms: f64, boot_ms: f64) -> i32 {
     call(|module| {

@@ -16,8 +16,7 @@ const AGAIN: i32 = -102;
 /// Wait for the next answers, for the answer's number of milliseconds at most, then call again.
 const SLEEP: i32 = -103;
 
-/// The wait of one call for ids. With another `longest_ms` than NaN its thread has an event loop, and waits for the clock
-/// for this long at most. `ready` 1: it waits on the event loop until the next call finds an id.
+/// The wait of one call for ids.
 #[unsafe(no_mangle)]
 extern "C" fn run_wait_new(run: i32, ready: i32, longest_ms: f64) -> i32 {
     call(|module| {
@@ -114,8 +113,7 @@ fn asked(
     Ok(Err(action))
 }
 
-/// How many ids, 1 to `most`, of one tick: as of `snowflake_reserve`; with 0 as `most` only whether the next call finds
-/// one: 0. Or what to do before it.
+/// How many ids came, or what to do before they can.
 #[unsafe(no_mangle)]
 extern "C" fn run_wait(run: i32, wait: i32, most: i32, wall_ms: f64, boot_ms: f64) -> i32 {
     call(|module| {

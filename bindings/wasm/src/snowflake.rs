@@ -1,7 +1,7 @@
 //! Generators.
 
 use crate::ids::{MOST_IDS, with_ids, write_run};
-use crate::module::{CallFailed, Module, Returned, with};
+use crate::module::{CallFailed, Module, with};
 use alloc::sync::Arc;
 use leafid_core::{Action, Snowflake};
 
@@ -15,7 +15,7 @@ const NEED_SPAN: i32 = -102;
 extern "C" fn snowflake_next(snowflake: i32, now_ms: f64) -> i64 {
     with(|module| match module.find::<Arc<Snowflake>>(snowflake).map(|found| found.next(now_ms as i64)) {
         Some(Ok(id)) => id,
-        other => Returned::negative(without_id(module, snowflake, other.and_then(Result::err))),
+        other => without_id(module, snowflake, other.and_then(Result::err)).into(),
     })
 }
 
@@ -29,7 +29,7 @@ extern "C" fn snowflake_reserve(snowflake: i32, now_ms: f64, most: i32) -> i32 {
                 with_ids(|ids| write_run(&run, ids));
                 run.count as i32
             }
-            other => Returned::negative(without_id(module, snowflake, other.and_then(Result::err))),
+            other => without_id(module, snowflake, other.and_then(Result::err)),
         }
     })
 }

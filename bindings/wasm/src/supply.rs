@@ -9,11 +9,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use leafid_core::Error;
 use leafid_core::call::Clocks;
 use leafid_core::http::HttpServers;
 use leafid_core::options::{Environment, OptionOf, SupplyFrom, SupplyOptions, options_of_json};
-use leafid_core::supply::{Dialect, Source, TagId};
-use leafid_core::{Error, IdOrder};
+use leafid_core::supply::{Source, TagId};
 
 /// No id is in memory: its fetch was asked for, or the line waits.
 const USED_UP: i32 = -103;
@@ -29,26 +29,18 @@ fn number(tag: TagId) -> f64 {
 
 /// What gives the ids, and what its requests need.
 fn source(options: &SupplyOptions) -> Result<(Source, Option<Arc<HttpTo>>)> {
-    let (dialect, of) = match &options.from {
-        SupplyFrom::Callback => return Ok((Source::Callback { is_deferred: true }, None)),
-        SupplyFrom::File { path, .. } => {
-            let allowed = "servers or a callback: files need the native package";
-            return Err(Error::invalid("servers", format!("file:{path}"), allowed).into());
-        }
-        SupplyFrom::Leaf(mode, of) => (Dialect::Leaf(*mode), of),
-        SupplyFrom::Range(of) => (Dialect::Range { ordered: options.order == IdOrder::Ascending }, of),
-        // Its token is no header.
-        SupplyFrom::Tinyid(of) => (Dialect::Tinyid { token: of.token.clone().unwrap_or_default() }, of),
-    };
-    let servers = Arc::new(HttpServers::of(of, |_| None));
-    let to = HttpTo::new(&servers, of, !matches!(dialect, Dialect::Tinyid { .. }));
-    let connections = of.connections as usize;
-    Ok((Source::Servers { servers, dialect, connections }, Some(Arc::new(to))))
+    if let SupplyFrom::File { path, .. } = &options.from {
+        let allowed = "servers or a callback: files need the native package";
+        return Err(Error::invalid("servers", format!("file:{path}"), allowed).into());
+    }
+    let of_servers = options.from.servers().and_then(|of| {
+        let to = HttpTo::new(of, options.from.header_token());
+        Some((Source::of_servers(options, HttpServers::of(of, |_| None))?, Some(Arc::new(to))))
+    });
+    Ok(of_servers.unwrap_or((Source::Callback { is_deferred: true }, None)))
 }
 
-/// A supply. The input is its options in JSON, by their names in snake case: a number, a text, a flag, a list of texts,
-/// headers as an object, `{"callback":true}` for `fetch`. Numbers: `timeout_ms`, and 1 if marks are stored. Output: the
-/// id space, a line feed, and the kind of source.
+/// A supply.
 #[unsafe(no_mangle)]
 extern "C" fn supply_new(length: i32, seed: i64) -> i32 {
     call(|module| {
@@ -64,8 +56,7 @@ extern "C" fn supply_new(length: i32, seed: i64) -> i32 {
     })
 }
 
-/// Where its marks are, before anything else is done: the module remembers what each source there gave, and a store may
-/// be cleared.
+/// Where its marks are, before anything else is done.
 #[unsafe(no_mangle)]
 extern "C" fn supply_place(supply: i32, length: i32) -> i32 {
     call(|module| {
@@ -86,8 +77,7 @@ extern "C" fn supply_tag(supply: i32, length: i32) -> f64 {
     })
 }
 
-/// The number of ids of a run: at most `most`, or with 0 as many as the use of the tag asks for, to be issued one by one.
-/// Ids: these. Number: 1 if there may be calls or notices. -103: there are none; a fetch for `need` ids is asked for.
+/// The number of ids of a run.
 #[unsafe(no_mangle)]
 extern "C" fn supply_run(supply: i32, tag: f64, most: i32, need: f64, boot_ms: f64) -> i32 {
     call(|module| {
@@ -103,8 +93,7 @@ extern "C" fn supply_run(supply: i32, tag: f64, most: i32, need: f64, boot_ms: f
     })
 }
 
-/// Takes all of these ids, or none: the number of the first ones, at most 4096. Ids: these. Number: as of `supply_run`.
-/// The others follow with `supply_taken`, at once.
+/// Takes all of these ids, or none.
 #[unsafe(no_mangle)]
 extern "C" fn supply_take(supply: i32, tag: f64, count: f64, boot_ms: f64) -> i32 {
     call(|module| {
@@ -122,8 +111,7 @@ extern "C" fn supply_taken(supply: i32) -> i32 {
     call(|module| Ok(supply_of(module, supply)?.write_taken()))
 }
 
-/// The line of the calls that wait for a tag, which the host keeps. `waits` 1: 1 if there may be ids in memory; 0: a notice
-/// wakes it; an error is that of all of them. `waits` 0: no call waits any more.
+/// The line of the calls that wait for a tag, which the host keeps.
 #[unsafe(no_mangle)]
 extern "C" fn supply_wait(supply: i32, tag: f64, waits: i32, boot_ms: f64) -> i32 {
     call(|module| {
@@ -144,9 +132,7 @@ extern "C" fn supply_late(supply: i32, tag: f64, waited_ms: f64, boot_ms: f64) -
     })
 }
 
-/// The state of a tag: the number of its segments, of which these are the ids. Numbers: ids in memory, ids that were
-/// taken, the step, 1 if it is fetched, the fetches that have ended, those that failed, waits, calls that wait. Texts:
-/// the last error or none, then each outcome of fetches and how many had it.
+/// The state of a tag.
 #[unsafe(no_mangle)]
 extern "C" fn supply_tag_stats(supply: i32, tag: f64) -> i32 {
     call(|module| {

@@ -29,8 +29,6 @@ pub(crate) struct SupplyHandle {
     to: Option<Arc<HttpTo>>,
     /// In the order of their numbers.
     tags: Vec<SupplyTag>,
-    /// The lines that wait, in the order of their tickets.
-    lines: Vec<(Ticket, TagId)>,
     pub(crate) calls: CallsUnderWay,
     /// Ids that were taken, and the host did not get yet, the last ones first.
     taken: Vec<Run>,
@@ -67,30 +65,13 @@ impl SupplyHandle {
     ) -> SupplyHandle {
         let store = if options.persist { MarkStore::Files } else { MarkStore::Memory };
         let whose = format!("{} {}", options.name, source.name());
-        let settings = SupplySettings {
-            source_name: match store {
-                // A store already belongs to an id space.
-                MarkStore::Files => source.name().into(),
-                _ => whose.clone(),
-            },
-            source,
-            order: options.order,
-            step: options.step,
-            adaptive: options.adaptive,
-            prefetch: options.prefetch,
-            marks: store,
-            advice: FileAdvice::Store,
-            keep_unused: options.keep_unused,
-            machine_start: None,
-            prewarm: options.prewarm.clone(),
-        };
+        let settings = SupplySettings::of(&options, source, store, FileAdvice::Store);
         SupplyHandle {
             supply: Supply::new(settings, seed),
             marks: Arc::new(Marks { whose, order: options.order, is_stored: options.persist }),
             options,
             to,
             tags: Vec::new(),
-            lines: Vec::new(),
             calls: CallsUnderWay::default(),
             taken: Vec::new(),
         }
@@ -145,10 +126,9 @@ impl SupplyHandle {
             Err(Empty::Sealed) => return Err(closed().into()),
             Err(Empty::UsedUp) => {
                 let most = if most == 0 { tag.length.next() } else { most.min(MOST_IDS) };
-                match at_once(supply, tag.id, need.max(1), Vec::new(), now) {
-                    Ok(runs) => (first_of(supply, tag.id, runs, most, now)?, true),
-                    Err(error) if error.code() == Code::WouldBlock => return Ok(None),
-                    Err(error) => return Err(error.into()),
+                match supply.run_at_hand(tag.id, most, need, now)? {
+                    Some(run) => (run, true),
+                    None => return Ok(None),
                 }
             }
         };
@@ -194,11 +174,9 @@ impl SupplyHandle {
             while written < MOST_IDS
                 && let Some(run) = self.taken.last_mut()
             {
-                let part = Run { count: run.count.min(MOST_IDS - written), ..*run };
+                let part = run.take_first(MOST_IDS - written);
                 write_run(&part, &mut ids[written..]);
                 written += part.count;
-                run.count -= part.count;
-                run.first = run.first.wrapping_add(run.stride.wrapping_mul(part.count as i64));
                 if run.count == 0 {
                     self.taken.pop();
                 }
@@ -210,18 +188,12 @@ impl SupplyHandle {
     /// Whether the line of a tag may find ids in memory; else it waits, and gets none by itself: ids stay in their order.
     pub(crate) fn wait(&mut self, tag: f64, now: Clocks) -> Result<bool> {
         let (supply, tag) = self.tag(tag)?;
-        let (id, before) = (tag.id, tag.ticket);
-        let ticket = before.unwrap_or_else(|| {
+        let ticket = tag.ticket.unwrap_or_else(|| {
             let wish = Wish { timeout: WITHOUT_END, ..Wish::default() };
-            supply.wait(id, wish, now)
+            supply.wait(tag.id, wish, now)
         });
         let collected = supply.collect(ticket);
         tag.ticket = matches!(collected, Collected::Waits).then_some(ticket);
-        match (before, tag.ticket) {
-            (None, Some(ticket)) => self.lines.push((ticket, id)),
-            (Some(ticket), None) => self.leave(ticket),
-            _ => {}
-        }
         match collected {
             Collected::Waits => Ok(false),
             Collected::Ids(_) | Collected::Range(_) => Ok(true),
@@ -234,19 +206,8 @@ impl SupplyHandle {
         let (supply, tag) = self.tag(tag)?;
         if let Some(ticket) = tag.ticket.take() {
             supply.cancel(ticket, now);
-            self.leave(ticket);
         }
         Ok(())
-    }
-
-    fn leave(&mut self, ticket: Ticket) {
-        if let Ok(at) = self.line(ticket) {
-            self.lines.remove(at);
-        }
-    }
-
-    fn line(&self, ticket: Ticket) -> core::result::Result<usize, usize> {
-        self.lines.binary_search_by_key(&ticket, |line| line.0)
     }
 
     /// The error of a call that has waited for so long.
@@ -280,8 +241,8 @@ impl SupplyHandle {
                     }
                 }
                 Notice::Wake(ticket) => {
-                    if let Ok(at) = self.line(ticket) {
-                        return Some(Told::Wake(self.lines[at].1.0 as f64));
+                    if let Some(tag) = self.supply.tag_of(ticket) {
+                        return Some(Told::Wake(tag.0 as f64));
                     }
                 }
                 Notice::Log(level, line) => return Some(Told::Log(level, line)),
@@ -314,41 +275,20 @@ impl SupplyHandle {
 
 /// Ids that are in memory although the buffer is empty, with those that the caller had. Errors: those of a caller that
 /// waits for nothing.
-fn at_once(
-    supply: &mut Supply,
-    tag: TagId,
-    count: usize,
-    had: Vec<Run>,
-    now: Clocks,
-) -> core::result::Result<Vec<Run>, Error> {
+fn at_once(supply: &mut Supply, tag: TagId, count: usize, had: Vec<Run>, now: Clocks) -> Result<Vec<Run>> {
     let wish = Wish { count, had, timeout: WITHOUT_END, blocks_at_most: Some(Duration::ZERO) };
     let ticket = supply.wait(tag, wish, now);
-    match supply.collect(ticket) {
-        Collected::Ids(runs) => Ok(runs),
+    Err(match supply.collect(ticket) {
+        Collected::Ids(runs) => return Ok(runs),
         Collected::Failed { error, .. } if error.code() == Code::WouldBlock => {
             let name = supply.tag_stats(tag).map(|stats| stats.tag).unwrap_or_default();
             // Every fetch ends on the thread that calls.
-            Err(would_block(&name, true))
+            would_block(&name, true).into()
         }
-        Collected::Failed { error, .. } => Err(error),
+        Collected::Failed { error, .. } => error.into(),
         Collected::Waits | Collected::Range(_) => {
             supply.cancel(ticket, now);
-            Err(closed())
+            closed().into()
         }
-    }
-}
-
-/// At most `most` ids of the first run. All others are put back.
-fn first_of(supply: &mut Supply, tag: TagId, runs: Vec<Run>, most: usize, now: Clocks) -> Result<Run> {
-    let Some((first, others)) = runs.split_first() else { return Err(closed().into()) };
-    let run = Run { count: first.count.min(most), ..*first };
-    let behind = Run {
-        first: run.first.wrapping_add(run.stride.wrapping_mul(run.count as i64)),
-        count: first.count - run.count,
-        ..*first
-    };
-    let mut rest = Vec::from([behind]);
-    rest.extend_from_slice(others);
-    supply.put_back(tag, &rest, now);
-    Ok(run)
+    })
 }
