@@ -1,13 +1,14 @@
 //! A lost lease: when the next claim begins, and when it is given up. A round begins only when nothing is left of the one
 //! before: a late end of the old one would otherwise seat the new one on another's lock.
 //!
-//! | State | Event | Next state |
+//! | Stage | Event | Next stage |
 //! | --- | --- | --- |
-//! | waiting | a claim is due | due |
-//! | due | nothing is left of the round before | under way |
-//! | due, under way | it takes too long | waiting; a round that is under way is undone |
-//! | under way | its claim failed | waiting |
-//! | waiting | a caller comes | waiting: one claim is due sooner, and those after it are not, however long it waits |
+//! | `Waiting` | a claim is due | `Due` |
+//! | `Waiting` | a caller comes | `Waiting`: one claim is due sooner, those after it are not, however long it waits |
+//! | `Due` | nothing is left of the round before | `UnderWay` |
+//! | `Due`, `UnderWay` | it takes too long | `Waiting`; a round that is under way is undone |
+//! | `UnderWay` | its claim failed | `Waiting` |
+//! | `UnderWay` | its claim got a lease, and won the worker id | another generator takes over |
 
 use crate::run::moment::Moment;
 use crate::{Error, LeaseLoss, LossAction};
@@ -16,12 +17,17 @@ use core::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Loss {
     schedule: LeaseLoss,
-    /// The round that is due, but not under way.
-    next: Option<u64>,
-    /// When the round is given up.
-    until: Option<Duration>,
+    stage: LossStage,
     /// Whether a caller came since the last claim.
     is_pressed: bool,
+}
+
+/// `until`: when the round is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum LossStage {
+    Waiting,
+    Due { round: u64, until: Duration },
+    UnderWay { until: Duration },
 }
 
 /// What follows.
@@ -38,7 +44,7 @@ impl Loss {
     /// `losses`: how many leases were lost before this one without a renewal in between.
     pub(crate) fn new(worker_id: u32, why: Error, losses: u32, m: &Moment<'_>) -> Loss {
         let schedule = LeaseLoss::new(worker_id, why, losses, m.boot, m.settings.timeout);
-        Loss { schedule, next: None, until: None, is_pressed: false }
+        Loss { schedule, stage: LossStage::Waiting, is_pressed: false }
     }
 
     /// A caller comes. Who comes during a claim waits for that one.
@@ -48,18 +54,20 @@ impl Loss {
 
     /// What to do next. `is_waited_for`: a caller waits for a span.
     pub(crate) fn poll(&mut self, is_waited_for: bool, m: &Moment<'_>) -> LossStep {
-        if self.schedule.is_claiming()
-            && let Some(until) = self.until.filter(|until| m.boot < *until)
-        {
-            return self.next.map_or(LossStep::Wait(until), |round| LossStep::Begin(round, until));
+        if self.schedule.is_claiming() {
+            match self.stage {
+                LossStage::Due { round, until } if m.boot < until => return LossStep::Begin(round, until),
+                LossStage::UnderWay { until } if m.boot < until => return LossStep::Wait(until),
+                _ => {}
+            }
         }
-        self.next = None;
+        self.stage = LossStage::Waiting;
         let patience = m.round_bound();
         self.is_pressed &= is_waited_for;
         match self.schedule.poll(m.boot, patience, self.is_pressed) {
             LossAction::Claim(round) => {
                 let until = m.boot.saturating_add(patience);
-                (self.next, self.until, self.is_pressed) = (Some(round), Some(until), false);
+                (self.stage, self.is_pressed) = (LossStage::Due { round, until }, false);
                 LossStep::Begin(round, until)
             }
             LossAction::Wait(again) => LossStep::Wait(m.boot.saturating_add(again)),
@@ -69,7 +77,9 @@ impl Loss {
 
     /// The round that was due is under way.
     pub(crate) fn begun(&mut self) {
-        self.next = None;
+        if let LossStage::Due { until, .. } = self.stage {
+            self.stage = LossStage::UnderWay { until };
+        }
     }
 
     /// Whether this round was not given up.

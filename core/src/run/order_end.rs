@@ -1,4 +1,15 @@
 //! The close of a run: its generator is sealed, then its worker id is given back, then its lease is released.
+//!
+//! | Stage | Event | Next stage |
+//! | --- | --- | --- |
+//! | `Leaving` | a claim is undone, the exact end is written, and nothing is locked any more | `Renewing`, `Releasing`, `Gone` |
+//! | `Renewing` | the renewal ended: the lease is released by its token | `Releasing` |
+//! | `Renewing` | the renewal said that the lease is lost | `Gone` |
+//! | `Releasing` | all releases ended | `Gone` |
+//! | all of these | the time of the close is over | it is told that the run is closed, and what is left |
+//! | `Gone` | | it is told that the run is closed |
+//!
+//! What ends after that is given back, too: with a closed run nothing is held.
 
 use crate::run::farewell::Farewell;
 use crate::run::lanes::{Asked, Lane};
@@ -11,6 +22,18 @@ use crate::run::server_leases::ServerLeases;
 use crate::run::waiting::Answer;
 use crate::{Code, Error, Lease};
 use alloc::format;
+
+/// What a close waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CloseStage {
+    /// The disk: a claim, or a held worker id.
+    Leaving,
+    /// The end of a renewal, whose token is the one to release.
+    Renewing,
+    /// The source.
+    Releasing,
+    Gone,
+}
 
 impl RunOrder {
     /// A lease that no generator used.
@@ -115,8 +138,13 @@ impl RunOrder {
         if self.life == Life::Closed {
             return Progress::Waits(due);
         }
-        let waits = farewell.keeps_lease() && farewell.waits_for_source;
-        if (!is_gone || waits || is_releasing) && m.boot < farewell.until {
+        let stage = match is_gone {
+            false => CloseStage::Leaving,
+            true if farewell.keeps_lease() && farewell.waits_for_source => CloseStage::Renewing,
+            true if is_releasing => CloseStage::Releasing,
+            true => CloseStage::Gone,
+        };
+        if stage != CloseStage::Gone && m.boot < farewell.until {
             return Progress::Waits(earliest(&[due, Some(farewell.until)]));
         }
         let unreleased = farewell.keeps_lease().then_some(match renews {

@@ -296,6 +296,7 @@ impl<R> Default for Arrivals<R> {
 mod tests {
     use super::*;
     use crate::Code;
+    use alloc::format;
 
     const NOW: Duration = Duration::from_secs(100);
     const TAG: &str = "order";
@@ -411,5 +412,39 @@ mod tests {
         (0..3).for_each(|_| _ = ids.begin(NOW).unwrap());
         let answer = ids.ended(&TAG, error(), NOW).0.answer.unwrap();
         assert_eq!((answer.result.is_err(), answer.requests), (true, 3));
+    }
+
+    #[test]
+    fn each_row_of_its_table_is_so() {
+        let came = || Segment::new(1, 2, 1);
+        let so_far = |result: &str| match result {
+            "nothing, and requests are running" => (2, true, Vec::new()),
+            "nothing, and a request failed" => (2, true, Vec::from([error()])),
+            "ids, and no further request is wanted" => (1, false, Vec::from([came()])),
+            "ids, and a request failed" => (3, false, Vec::from([came(), error()])),
+            "ids, and the fetch is urgent or 20 ms old" => (3, true, Vec::from([came()])),
+            "ids, otherwise" => (3, false, Vec::from([came()])),
+            _ => panic!("{result} is no such row"),
+        };
+        let head = include_str!("single_ids.rs").lines().take_while(|line| line.starts_with("//!"));
+        let rows: Vec<_> = head.filter_map(|line| line.strip_prefix("//! | ")).skip(2).collect();
+        assert_eq!(rows.len(), 6);
+        for row in rows {
+            let (result, fetch) = row.trim_end_matches(" |").split_once(" | ").unwrap();
+            let (short, urgent, ends) = so_far(result);
+            let mut ids = Ids::new(4);
+            let mut actions = ids.fetch(&TAG, short, urgent, (), NOW);
+            (0..short).for_each(|_| _ = ids.begin(NOW));
+            for end in ends {
+                actions = ids.ended(&TAG, end, NOW).0;
+            }
+            let done = match actions.answer.map(|answer| answer.result) {
+                None => "not completed yet",
+                Some(Ok(_)) => "completed with the ids",
+                Some(Err(_)) => "completed with the error",
+            };
+            let timer = if actions.wake_at.is_some() { ": a timer is set" } else { "" };
+            assert_eq!(format!("{done}{timer}"), fetch, "{result}");
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! The requests to a source that returns ids one by one: several run beside each other, and all tags share them.
+//! The requests to a source that returns ids one by one: several run beside each other, and all tags share them. The
+//! table of [`SingleIds`] says when a fetch of a tag is completed by them.
 
 use super::agenda::{Agenda, Timer};
 use super::asked_servers::AskedServers;

@@ -30,6 +30,8 @@ fn each_state_of_a_machine_is_in_its_table() {
         (include_str!("../../src/run/order.rs"), "Life"),
         (include_str!("../../src/run/round.rs"), "RoundStage"),
         (include_str!("../../src/run/id_claim.rs"), "IdStage"),
+        (include_str!("../../src/run/loss.rs"), "LossStage"),
+        (include_str!("../../src/run/order_end.rs"), "CloseStage"),
         (include_str!("../../src/run/leaving.rs"), "LeavingStage"),
     ] {
         let (from, to) = told(source);
