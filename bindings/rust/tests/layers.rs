@@ -5,13 +5,15 @@
 mod layers {
     pub(crate) mod breaks;
     pub(crate) mod graph;
+    pub(crate) mod owned;
     pub(crate) mod rules;
     pub(crate) mod sources;
 }
 
 use layers::graph::circles;
-use layers::rules::{long_files, of_any_crate, of_the_host, undue_decisions, undue_imports};
-use layers::sources::{Crate, script_imports};
+use layers::owned::{OWNED, SCRIPT_DRIVERS, SCRIPT_OWNED, SERVER_OWNED};
+use layers::rules::{decisions, long_files, of_any_crate, of_the_host, undue_decisions, undue_imports};
+use layers::sources::{Crate, script_decisions, script_imports};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -66,13 +68,14 @@ const SERVER_LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("access", &["options", "pem", "rate", "scope"]),
-    ("tags", &["clock", "dots", "options", "store", "traces"]),
-    ("snowflake", &["clock", "lease_rules", "leases", "options"]),
+    ("tags", &["caught", "clock", "dots", "options", "store", "traces"]),
+    ("snowflake", &["caught", "clock", "lease_rules", "leases", "options"]),
     ("leases", &["clock", "lease_rules", "store"]),
     ("dots", &["options", "store"]),
     ("store", &["clock", "lease_rules", "pem", "traces"]),
     ("options", &["lease_rules", "pem", "scope"]),
     ("traces", &["pem"]),
+    ("caught", &[]),
     ("clock", &[]),
     ("lease_rules", &[]),
     ("pem", &[]),
@@ -126,57 +129,6 @@ const SYSTEMS: &[&str] = &["linux", "macos", "unix", "windows"];
 /// These know each other: a child closes its parent's descriptors before it has a generation of its own.
 const AT_FORK: &[&str] = &["os/inherited_fds", "os/per_process", "os/process"];
 
-/// What the drivers of the core's machines decide by themselves: the file, a part of the line (if it is empty, all
-/// lines), and why. All other codes and sentences of errors, and all other durations, are the core's.
-const OWNED: &[(&str, &str, &str)] = &[
-    ("segments/call", "const SLICE", SLEEPS),
-    ("segments/call", "left.clamp(", SLEEPS),
-    ("segments/call", "Code::WouldBlock", "a wish that may not wait found none at hand"),
-    ("segments/call", "Code::StateIo", "a process without threads, which the machine cannot see"),
-    ("segments/high_water/by_hand", "", COMMAND),
-    ("segments/open", "SENTENCE", DISK),
-    ("segments/reserved_run", "Code::WouldBlock", "a wish that may not wait found none at hand"),
-    ("segments/shared", "log::warn!", "a drop has no caller to tell"),
-    ("segments/source/file/counter", "", COMMAND),
-    ("segments/source/file/directory", "", COMMAND),
-    ("segments/source/host_source", "opened(SENTENCE", DISK),
-    ("segments/source/host_source", "let allowed", FEATURE),
-    ("segments/source/host_source", "Error::invalid(", FEATURE),
-    ("segments/supply_driver", "Code::Internal", DEFECT),
-    ("segments/supply_driver", "Duration::from_micros(100)", SLEEPS),
-    ("segments/supply_driver", "thread::sleep(", SLEEPS),
-    ("snowflake/batch", "const ASK", SLEEPS),
-    ("snowflake/driver", "const AS_LONG_AS_IT_TAKES", "the machine ends each wait"),
-    ("snowflake/driver", "const SLICE", SLEEPS),
-    ("snowflake/driver", "const LOOKS_FOR", "a thread that is left holds descriptors"),
-    ("snowflake/driver", "disk_bound(), SENTENCE", DISK),
-    ("snowflake/handle", "Code::Closed", "a closed handle has no generator to ask"),
-    ("snowflake/handle", "log::warn!", "a drop has no caller to tell"),
-    ("snowflake/registry", "let message", "another thread has the entry of this key"),
-    ("snowflake/registry", "Code::StateIo", "another thread has the entry of this key"),
-    ("snowflake/registry", "Code::WouldBlock", "who was interrupted does not try by itself"),
-    ("snowflake/wait", "const LATE", SLEEPS),
-    ("snowflake/wait", "const SLICE", SLEEPS),
-    ("snowflake/wait", "const STUCK", SLEEPS),
-    ("snowflake/wait", "Duration::from_nanos", "the time that is left, in the unit of sleeps"),
-    ("worker/lease_servers", "opened(SENTENCE", DISK),
-    ("worker/lease_servers", "let allowed", FEATURE),
-    ("worker/lease_servers", "Error::invalid(", FEATURE),
-    ("worker/place", "no_answer(", DISK),
-    ("worker/place", "failed(SENTENCE", "what it does with a directory"),
-    ("worker/reset", "", COMMAND),
-    ("worker/run_calls", "not_begun(", DEFECT),
-    ("worker/settings", "", "the options of a snowflake"),
-    ("worker/source", "let message", DEFECT),
-    ("worker/source", "Code::Internal", DEFECT),
-    ("worker/worker_ids", "", "the options of a snowflake"),
-];
-const SLEEPS: &str = "how long this host sleeps before it looks again";
-const DISK: &str = "the disk did not answer";
-const COMMAND: &str = "a command changes a file by hand";
-const FEATURE: &str = "what this build lacks";
-const DEFECT: &str = "a defect of leafid";
-
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -199,10 +151,11 @@ fn each_file_keeps_the_rules() {
         spread.extend(sources.spread_types());
         if name == "server" {
             found.extend(undue_imports(&sources, SERVER_LAYERS));
+            found.extend(undue_decisions(decisions(&sources, &["snowflake", "tags"]), SERVER_OWNED));
         }
         if name == "rust" {
             found.extend(of_the_host(&sources));
-            found.extend(undue_decisions(&sources));
+            found.extend(undue_decisions(decisions(&sources, &["segments", "snowflake", "worker"]), OWNED));
         }
     }
     let listed = SPREAD.iter().map(|(of, file, _)| ((*of).to_owned(), (*file).to_owned()));
@@ -213,6 +166,9 @@ fn each_file_keeps_the_rules() {
         let scripts = script_imports(&root().join(folder), &root().join("node/wasm"));
         found.extend(circles(&scripts).concat().into_iter().map(|file| format!("circle: {folder}: {file}")));
     }
+    let decided = script_decisions(&root(), SCRIPT_DRIVERS);
+    let decided = decided.iter().map(|(file, line)| (file.as_str(), line.as_str()));
+    found.extend(undue_decisions(decided.collect(), SCRIPT_OWNED));
     found.extend(long_files(&root(), &["include", "node", "node/lib", "node/wasm", "python/leafid"]));
     assert_eq!(found, BTreeSet::new());
 }

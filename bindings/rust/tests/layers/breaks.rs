@@ -2,7 +2,7 @@
 
 use super::graph::circles;
 use super::rules::{decisions, long_files, of_any_crate, of_the_host};
-use super::sources::{Crate, script_imports};
+use super::sources::{Crate, script_decisions, script_imports};
 use std::collections::BTreeSet;
 
 #[test]
@@ -80,7 +80,30 @@ fn what_a_driver_decides_is_found() {
                 const C: D = Duration::from_millis(1);\n// Code::B\n#[cfg(test)]\nmod tests {\n    use Code::C;\n}\n";
     let sources = Crate::of_texts(&[("segments/a", text), ("worker/b", "fn b() {}"), ("tasks/c", text)]);
     let found = ["b(Code::A, , SENTENCE);", "const C: D = Duration::from_millis(1);"];
-    assert_eq!(decisions(&sources), found.map(|line| ("segments/a", line)).into());
+    assert_eq!(decisions(&sources, &["segments", "worker"]), found.map(|line| ("segments/a", line)).into());
+}
+
+#[test]
+fn what_a_driver_in_another_language_decides_is_found() {
+    let root = tempfile::tempdir().unwrap();
+    let script = "// fault('a comment is none')\nconst A = fault('closed', 'two words')\nb('and three words')\n\
+                  const C_MS = 1_000\nconst d = this.#d + at2(99)\n/* 1234 */\n";
+    let python =
+        "# 1234\nraise LeafidError(\"closed\", text)\ntime.sleep(0.1)\n\"\"\"A text of many words.\"\"\"\n";
+    for (name, text) in [("in/driver.js", script), ("host.py", python)] {
+        let path = root.path().join("drivers").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let found = script_decisions(root.path(), &[("drivers", &["driver.js", "host.py"])]);
+    let said = [
+        ("driver.js", "b(SENTENCE)"),
+        ("driver.js", "const A = fault(, )"),
+        ("driver.js", "const C_MS = 1_000"),
+        ("host.py", "raise LeafidError(, text)"),
+        ("host.py", "time.sleep(0.1)"),
+    ];
+    assert_eq!(found, said.map(|(file, line)| (file.to_owned(), line.to_owned())).into());
 }
 
 #[test]

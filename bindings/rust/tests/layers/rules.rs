@@ -2,13 +2,10 @@
 
 use super::graph::circles;
 use super::sources::{Crate, SENTENCE};
-use crate::{AT_FORK, LAYERS, LONGEST, OWNED, PAGES, SPREAD, STEMS, SYSTEMS};
+use crate::{AT_FORK, LAYERS, LONGEST, PAGES, SPREAD, STEMS, SYSTEMS};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-
-/// The folders that drive the core's machines.
-const DRIVERS: &[&str] = &["segments", "snowflake", "worker"];
 
 /// A layer's own file hands on what its folder holds; what is below a file belongs to it.
 fn file_of(module: &str) -> String {
@@ -94,28 +91,31 @@ pub(crate) fn of_the_host(sources: &Crate) -> Vec<String> {
     found
 }
 
-/// What the drivers of the core's machines decide by themselves: codes and sentences of errors, and durations.
-pub(crate) fn decisions(sources: &Crate) -> BTreeSet<(&str, &str)> {
+/// What the drivers of the core's machines, in these folders, decide by themselves: codes and sentences of errors, and
+/// durations.
+pub(crate) fn decisions<'s>(sources: &'s Crate, drivers: &[&str]) -> BTreeSet<(&'s str, &'s str)> {
     let parts = ["Code::", "Error::new(", "Error::invalid(", "Duration::from_", SENTENCE];
-    let drivers = sources.files.iter().filter(|(module, _)| DRIVERS.contains(&layer(module)));
+    let drivers = sources.files.iter().filter(|(module, _)| drivers.contains(&layer(module)));
     let lines = drivers
         .flat_map(|(module, source)| source.lines_with(&parts).map(move |line| (module.as_str(), line)));
     lines.collect()
 }
 
 /// Decisions that are not listed, and what is listed although nobody decides it.
-pub(crate) fn undue_decisions(sources: &Crate) -> Vec<String> {
-    let (decisions, mut used) = (decisions(sources), BTreeSet::<&(&str, &str, &str)>::new());
-    let mut found = Vec::new();
+pub(crate) fn undue_decisions(
+    decisions: BTreeSet<(&str, &str)>,
+    listed: &[(&str, &str, &str)],
+) -> Vec<String> {
+    let (mut found, mut used) = (Vec::new(), BTreeSet::<&(&str, &str, &str)>::new());
     for (module, line) in decisions {
         let owned: Vec<_> =
-            OWNED.iter().filter(|(of, part, _)| *of == module && line.contains(part)).collect();
+            listed.iter().filter(|(of, part, _)| *of == module && line.contains(part)).collect();
         if owned.is_empty() {
             found.push(format!("decides: {module}: {line}"));
         }
         used.extend(owned);
     }
-    let unused = OWNED.iter().filter(|owned| !used.contains(owned));
+    let unused = listed.iter().filter(|owned| !used.contains(owned));
     found.extend(unused.map(|(module, part, _)| format!("not decided: {module}: {part}")));
     found
 }

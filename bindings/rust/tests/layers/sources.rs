@@ -4,7 +4,7 @@
 use super::rules::is_of_a_system;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// For each module (`segments/source/leaf`; the crate's own is empty) those that it names.
 pub(crate) type Imports = BTreeMap<String, BTreeSet<String>>;
@@ -183,7 +183,7 @@ fn without_text(text: &str) -> String {
             let begun = end.len() + 1;
             begun + rest[begun..].find(end).unwrap() + end.len()
         } else if next == '"' {
-            end_of_string(rest)
+            end_of_string(rest, next)
         } else if next == '\'' {
             end_of_char(rest)
         } else {
@@ -212,10 +212,10 @@ fn end_of_char(text: &str) -> usize {
     text.char_indices().nth(2).filter(|(_, next)| *next == '\'').map_or(0, |(at, _)| at + 1)
 }
 
-fn end_of_string(text: &str) -> usize {
+fn end_of_string(text: &str, quote: char) -> usize {
     let mut escaped = false;
     let ends = text.char_indices().skip(1).find(|(_, next)| {
-        let ends = *next == '"' && !escaped;
+        let ends = *next == quote && !escaped;
         escaped = *next == '\\' && !escaped;
         ends
     });
@@ -376,4 +376,67 @@ fn imported_scripts(text: &str) -> BTreeSet<String> {
     let rests = ["require('./", "from './", "import './"].map(|before| text.split(before).skip(1));
     let names = rests.into_iter().flatten().filter_map(|rest| rest.split('\'').next());
     names.map(|name| name.trim_end_matches(".js").to_owned()).collect()
+}
+
+/// What scripts that drive decide by themselves: errors, sentences, sleeps, and numbers of three digits and more, by the
+/// name of the file. Each file is found once, in its folder or below it.
+pub(crate) fn script_decisions(root: &Path, drivers: &[(&str, &[&str])]) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for (folder, names) in drivers {
+        let files = files_below(&root.join(folder));
+        for name in *names {
+            let its: Vec<_> = files.iter().filter(|file| file.ends_with(name)).collect();
+            assert_eq!(its.len(), 1, "{folder}: {name}");
+            let code = script_code(&read(its[0]));
+            let lines = code.lines().map(str::trim).filter(|line| is_decision(line));
+            found.extend(lines.map(|line| ((*name).to_owned(), line.to_owned())));
+        }
+    }
+    found
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+fn is_decision(line: &str) -> bool {
+    let parts = ["fault(", "LeafidError(", "refuse(", "refuseText(", "sleep(", SENTENCE];
+    let is_import = line.starts_with("import ");
+    let numbers = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let is_long = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_digit())
+            && word.chars().filter(char::is_ascii_digit).count() > 2
+    };
+    !is_import && (parts.iter().any(|part| line.contains(part)) || numbers.into_iter().any(is_long))
+}
+
+/// As [`Source::code`], of JavaScript or Python without regular expressions.
+pub(crate) fn script_code(text: &str) -> String {
+    let (mut code, mut rest) = (String::new(), text);
+    while let Some(next) = rest.chars().next() {
+        let until =
+            |end: &str, from: usize| rest[from..].find(end).map_or(rest.len(), |at| from + at + end.len());
+        let is_private = rest.starts_with('#') && rest[1..].starts_with(|c: char| c.is_alphanumeric());
+        let skipped = if rest.starts_with("//") || (rest.starts_with('#') && !is_private) {
+            until("\n", 0) - 1
+        } else if rest.starts_with("/*") {
+            until("*/", 2)
+        } else if rest.starts_with("\"\"\"") {
+            until("\"\"\"", 3)
+        } else if ['"', '\'', '`'].contains(&next) {
+            let end = end_of_string(rest, next);
+            if rest[..end].split_whitespace().count() > 2 {
+                code += SENTENCE;
+            }
+            end
+        } else {
+            code.push(next);
+            rest = &rest[next.len_utf8()..];
+            continue;
+        };
+        code.extend(rest[..skipped].chars().filter(|c| *c == '\n'));
+        rest = &rest[skipped..];
+    }
+    code
 }
