@@ -42,7 +42,7 @@ test-wasm: wasm
 wasm_python := build/venv-wasm
 
 test-wasm-python: wasm $(wasm_python)/done
-	@cd bindings/wasm/hosts/python && $(CURDIR)/$(wasm_python)/bin/python -B -m pytest -q -p no:cacheprovider .
+	@cd bindings/wasm/hosts/python && $(CURDIR)/$(wasm_python)/bin/python -B -m pytest -q -p no:cacheprovider ../../tests/python
 
 $(wasm_python)/done:
 	@set -- $$(python/interpreters.sh $(PYTHON) | head -n 1); test -n "$$2" && "$$2" -m venv $(wasm_python)

@@ -152,3 +152,15 @@ def test_options_are_checked(space):
         with pytest.raises(LeafidError) as found:
             opened(space, **wrong)
         assert found.value.code == "invalid_argument"
+
+
+def test_a_call_ends_also_if_the_host_fails(space, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pwrite", broken)
+        with pytest.raises(LeafidError, match="ZeroDivisionError") as found:
+            opened(space)
+    assert found.value.code == "internal"
+    opened(space).close()
