@@ -17,8 +17,8 @@ bench: bench-tools bench/Cargo.lock c-lib python-wheel node-package
 	@PEERS=$(PEERS) BENCH_SECONDS=$(SECONDS) bench/run.sh $(BENCH_LANGS)
 
 bench-wasm: wasm
-	@rm -rf build/bench/wasm && mkdir -p build/bench/wasm && cp -R node/wasm build/bench/wasm/
-	@cp build/wasm/leafid.wasm build/bench/wasm/wasm/
+	@rm -rf build/bench/wasm && mkdir -p build/bench/wasm && cp -R node/js/wasm build/bench/wasm/
+	@cp node/js/front/*.js build/wasm/leafid.wasm build/bench/wasm/wasm/
 	@BENCH_LANG=wasm BENCH_PACKAGE=$(CURDIR)/build/bench/wasm \
 	    node bench/wasm/bench.mjs >build/bench/wasm.jsonl
 	@python3 bench/report.py build/bench

@@ -73,6 +73,6 @@ build/node/database_segments.mjs: examples/database_segments.mjs | node-package
 # The page in examples/browser: its files, and those of leafid/wasm below leafid/.
 demo-browser: wasm
 	@rm -rf build/browser && mkdir -p build/browser && cp -R examples/browser/. build/browser/
-	@cp -R node/wasm build/browser/leafid && cp build/wasm/leafid.wasm build/browser/leafid/
+	@cp -R node/js/wasm build/browser/leafid && cp node/js/front/*.js build/wasm/leafid.wasm build/browser/leafid/
 	@echo "open http://localhost:8000"
 	@cd build/browser && python3 -m http.server --bind 127.0.0.1 8000

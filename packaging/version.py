@@ -19,7 +19,7 @@ PLACES = [
     ("packaging/server/helm/Chart.yaml", r'^(?:version|appVersion): "([^"]+)"'),
     ("node/package.json", r'^  "version": "([^"]+)"'),
     ("node/package.json", r'^    "leafid-[^"]+": "([^"]+)"'),
-    ("node/wasm/version.js", r"^export const version = '([^']+)'"),
+    ("node/js/wasm/version.js", r"^export const version = '([^']+)'"),
 ]
 
 

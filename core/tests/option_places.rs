@@ -311,28 +311,31 @@ fn keys(script: &str, objects: &[&str]) -> Named {
 
 #[test]
 fn the_scripts_of_javascript_read_every_option() {
-    let of_segments = ["shared", "ofServers", "ofFetch"];
-    let scripts: [(OptionOf, &str, &[&str], &[&str]); 4] = [
-        (OptionOf::Snowflake, "node/lib/options.js", &["options"], &[]),
-        (OptionOf::Segments, "node/lib/segment_options.js", &of_segments, &["servers"]),
-        (OptionOf::Snowflake, "node/wasm/settings.js", &["options"], &[]),
-        (OptionOf::Segments, "node/wasm/segment_options.js", &of_segments, &["servers"]),
-    ];
-    let mut found = Vec::new();
-    for (of, script, objects, besides) in scripts {
-        let mut named = keys(script, objects);
-        if script.starts_with("node/wasm/") {
-            // A handle of a platform, which no other language has.
-            assert!(named.remove("storage").is_some(), "{script}");
-        }
-        found.extend(differences(script, of, &named, besides));
+    let of_snowflakes = keys("node/js/front/options.js", &["options"]);
+    let of_segments = keys("node/js/front/segment_options.js", &["shared", "ofServers", "ofFetch"]);
+    let mut found = differences("node/js/front/options.js", OptionOf::Snowflake, &of_snowflakes, &[]);
+    found.extend(differences(
+        "node/js/front/segment_options.js",
+        OptionOf::Segments,
+        &of_segments,
+        &["servers"],
+    ));
+    let rules = "node/js/wasm/option_rules.js";
+    for (known, objects) in
+        [(of_snowflakes, &["ofSnowflakes"][..]), (of_segments, &["ofSegments", "ofServerSegments"])]
+    {
+        let mut others = keys(rules, objects);
+        // A handle of a platform, which no other language has.
+        assert!(others.remove("storage").is_some(), "{objects:?}");
+        others.retain(|name, _| !known.contains_key(name));
+        found.extend(others.keys().map(|name| format!("{rules} has {name}, which is no option")));
     }
     // Messages have the names in camel case.
-    let names = read("node/wasm/option_names.js");
+    let names = read("node/js/front/option_names.js");
     let words: BTreeSet<_> = between(&names, "const NAMES = [", "]").split('\'').collect();
     for row in OPTIONS.iter().filter(|row| row.name.contains('_')) {
         if !words.iter().any(|word| word.split("(_ms)?").next() == Some(row.name)) {
-            found.push(format!("node/wasm/option_names.js lacks {}", row.name));
+            found.push(format!("node/js/front/option_names.js lacks {}", row.name));
         }
     }
     assert_none(found);

@@ -1,4 +1,4 @@
-// The ids that a thread has taken in advance: node/lib/tick_run.js. They are above all others, as if each had been taken
+// The ids that a thread has taken in advance: node/js/native/tick_run.js. They are above all others, as if each had been taken
 // when it is issued.
 
 import assert from 'node:assert/strict'

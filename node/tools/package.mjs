@@ -2,7 +2,7 @@
 //
 //   node node/tools/package.mjs OUT PLATFORM=BUILT… [FOLDER…]
 //
-// Some files of node/wasm are files of node/lib too, as CommonJS: see SHARED.
+// `lib` and `wasm` of the package have node/js/front in common, over node/js/native or node/js/wasm: see addScripts.
 //
 // Packs `leafid`, and `leafid-PLATFORM` with the addon in the folder BUILT, into the folder OUT, and installs all of them
 // into each FOLDER. PLATFORM is one of package.json's optionalDependencies, such as linux-x64-gnu, or `here`. Run it in
@@ -23,7 +23,7 @@ const addons = words.filter(word => word.includes('=')).map(word => {
 const folders = words.filter(word => !word.includes('=')).map(folder => resolve(folder))
 const manifest = JSON.parse(readFileSync('node/package.json', 'utf8'))
 const modules = ['index', 'testing', 'prometheus', 'opentelemetry'].flatMap(name => [`${name}.js`, `${name}.d.ts`])
-const shipped = ['package.json', ...modules, 'README.md', 'bin', 'lib', 'wasm'].map(name => join('node', name))
+const shipped = ['package.json', ...modules, 'README.md', 'bin', 'js'].map(name => join('node', name))
 /** What `make wasm` built. */
 const [module, publicIds] = ['leafid', 'leafid-public-ids'].map(name => `build/wasm/${name}.wasm`)
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']
@@ -87,16 +87,25 @@ function addModules(folder) {
   cpSync(publicIds, join(folder, 'leafid-public-ids.wasm'))
 }
 
-/** The files that the native package and WebAssembly share. They export functions, classes and constants by name. */
-const SHARED = ['answers.js', 'fetch_failures.js', 'option_names.js', 'readers.js', 'tag_calls.js', 'wait_queue.js']
+/** The front beside the files of one adapter, whose names differ. */
+function addScripts(adapter, folder, written) {
+  cpSync(join('node/js', adapter), folder, { recursive: true })
+  for (const name of readdirSync('node/js/front')) {
+    if (existsSync(join(folder, name))) throw new Error(`node/js/front and node/js/${adapter} both have ${name}`)
+    writeFileSync(join(folder, name), written(readFileSync(join('node/js/front', name), 'utf8')))
+  }
+}
 
-/** A module as CommonJS, which Node 20 can load from the native package. */
+/**
+ * A module that exports functions, classes and constants by name, as CommonJS: neither Jest nor Node before 20.19 loads
+ * a module by `require`.
+ */
 function commonJs(text) {
   const names = [...text.matchAll(/^export (?:async function|function\*?|class|const) (\w+)/gm)].map(([, name]) => name)
   const body = text
     .replace(/^import (\{[^}]*\}) from ('.*')$/gm, 'const $1 = require($2)')
     .replace(/^export (?=async function|function|class|const)/gm, '')
-  if (/^(import|export)\b/m.test(body)) throw new Error('a shared file has an import or an export that is not by name')
+  if (/^(import|export)\b/m.test(body)) throw new Error('a file of the front has an import or an export that is not by name')
   return `'use strict'\n\n${body}\nmodule.exports = { ${names.join(', ')} }\n`
 }
 
@@ -106,10 +115,9 @@ function packAll() {
   for (const old of readdirSync(build).filter(name => name.endsWith('.tgz'))) rmSync(join(build, old))
   const tarballs = [
     pack('leafid', stage => {
-      for (const path of shipped) cpSync(path, join(stage, path.slice('node/'.length)), { recursive: true })
-      for (const name of SHARED) {
-        writeFileSync(join(stage, 'lib', name), commonJs(readFileSync(join('node/wasm', name), 'utf8')))
-      }
+      for (const path of shipped.slice(0, -1)) cpSync(path, join(stage, path.slice('node/'.length)), { recursive: true })
+      addScripts('native', join(stage, 'lib'), commonJs)
+      addScripts('wasm', join(stage, 'wasm'), text => text)
       addModules(join(stage, 'wasm'))
       cpSync(notices, join(stage, 'LICENSE-THIRD-PARTY'))
     }),

@@ -1,9 +1,9 @@
-//! The Node binding, which `node/lib` calls. It converts values, calls the host, and has no logic. Defaults and bounds
+//! The Node binding, which `node/js/native` calls. It converts values, calls the host, and has no logic. Defaults and bounds
 //! that JavaScript checks come from `limits`.
 //!
 //! The public class is written in JavaScript, because a method of a native class costs ten times a closure. Numbers
-//! arrive here as safe integers, and missing options as `undefined`; `node/lib/options.js` checks that. A failure is
-//! thrown as an `Error` whose `code` is the name of the code; `node/lib/errors.js` converts it to a `LeafidError`.
+//! arrive here as safe integers, and missing options as `undefined`; `node/js/front/options.js` checks that. A failure is
+//! thrown as an `Error` whose `code` is the name of the code; `node/js/native/guard.js` converts it to a `LeafidError`.
 
 mod answers;
 mod calls;

@@ -124,7 +124,7 @@ fn name(level: Level) -> &'static str {
     }
 }
 
-/// `node/lib/logger.js` passes no other text.
+/// `node/js/native/logger.js` passes no other text.
 fn filter(level: &str) -> LevelFilter {
     match level {
         "error" => LevelFilter::Error,

@@ -1,4 +1,4 @@
-//! The run of ids that JavaScript issues one by one: see node/lib/tick_run.js.
+//! The run of ids that JavaScript issues one by one: see node/js/native/tick_run.js.
 
 use crate::error::thrown;
 use leafid::{LONGEST_RUN, Run, Snowflake, TickRun, TickRuns, Watch};

@@ -162,13 +162,16 @@ fn each_file_keeps_the_rules() {
     found.extend(
         listed.filter(|each| !spread.contains(each)).map(|(of, file)| format!("not spread: {of}: {file}")),
     );
-    for folder in ["node/lib", "node/wasm"] {
-        let scripts = script_imports(&root().join(folder), &root().join("node/wasm"));
+    for folder in ["node/js/native", "node/js/wasm"] {
+        let scripts = script_imports(&root().join(folder), &root().join("node/js/front"));
         found.extend(circles(&scripts).concat().into_iter().map(|file| format!("circle: {folder}: {file}")));
     }
     let decided = script_decisions(&root(), SCRIPT_DRIVERS);
     let decided = decided.iter().map(|(file, line)| (file.as_str(), line.as_str()));
     found.extend(undue_decisions(decided.collect(), SCRIPT_OWNED));
-    found.extend(long_files(&root(), &["include", "node", "node/lib", "node/wasm", "python/leafid"]));
+    found.extend(long_files(
+        &root(),
+        &["include", "node", "node/js/front", "node/js/native", "node/js/wasm", "python/leafid"],
+    ));
     assert_eq!(found, BTreeSet::new());
 }

@@ -31,9 +31,9 @@ fn both(other: Spelling, texts: impl Fn() -> Vec<String>) -> Vec<(String, String
     snake.into_iter().zip(others).collect()
 }
 
-/// The names that `node/wasm/option_names.js` finds in messages.
+/// The names that `node/js/front/option_names.js` finds in messages.
 fn names_of_javascript() -> Vec<String> {
-    let script = include_str!("../../../node/wasm/option_names.js");
+    let script = include_str!("../../../node/js/front/option_names.js");
     let list = script.split_once("const NAMES = [").unwrap().1.split_once(']').unwrap().0;
     let patterns = list.split('\'').skip(1).step_by(2);
     let names = patterns.flat_map(|pattern| match pattern {

@@ -66,7 +66,8 @@ pub(crate) const SERVER_OWNED: &[(&str, &str, &str)] = &[
 
 /// The drivers in other languages: a folder, and the files in it or below it that drive.
 pub(crate) const SCRIPT_DRIVERS: &[(&str, &[&str])] = &[
-    ("node/wasm", &["driver.js", "host_calls.js", "run.js", "supply.js", "tag_waits.js", "wait_queue.js"]),
+    ("node/js/front", &["wait_queue.js"]),
+    ("node/js/wasm", &["driver.js", "host_calls.js", "run.js", "supply.js", "tag_waits.js"]),
     ("bindings/wasm/hosts/python", &["leafid_wasm.py"]),
 ];
 

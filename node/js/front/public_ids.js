@@ -1,0 +1,60 @@
+// Public ids, by the addon or by a WebAssembly module of their own.
+
+import { KeysOfPublicIds, existing, refuse, refuseText } from './public_ids_core.js'
+
+const KEY = 'a Uint8Array, or "env:NAME" or "file:PATH"'
+const OTHERS = 'an object of keys by their versions'
+const FORM = '"base32" or "base62"'
+const TEXT = 'the text of an id, as a string'
+const VERSION = '0 to 31'
+
+const string = (value, name, allowed) => (typeof value === 'string' ? value : refuse(name, value, allowed))
+const integer = (value, name, allowed) => (Number.isSafeInteger(value) ? value : refuse(name, value, allowed))
+
+/** Says of a value that may be a key its type alone. */
+const refuseType = (name, value, allowed) => refuseText(name, value === null ? 'null' : `of type ${typeof value}`, allowed)
+
+function versioned(key, version) {
+  const fits = typeof key === 'string' || key instanceof Uint8Array
+  return { key: fits ? key : refuseType('key', key, KEY), version: integer(version, 'version', VERSION) }
+}
+
+export class PublicIds {
+  #keys
+
+  constructor(key, version, others) {
+    const keys = [versioned(key, version)]
+    if (others !== undefined && others !== null) {
+      if (typeof others !== 'object' || Array.isArray(others)) refuseType('others', others, OTHERS)
+      for (const [name, other] of Object.entries(others)) {
+        // What is no number may be a key by mistake.
+        if (!/^\d{1,9}$/.test(name)) refuse('version', NaN, VERSION)
+        keys.push(versioned(other, Number(name)))
+      }
+    }
+    this.#keys = new KeysOfPublicIds(keys)
+  }
+
+  get version() {
+    return this.#keys.version
+  }
+
+  encrypt(id) {
+    return this.#keys.encrypt(existing(id, 'id'))
+  }
+
+  decrypt(publicId, version) {
+    const whole = existing(publicId, 'publicId')
+    return this.#keys.decrypt(whole, integer(version, 'version', VERSION))
+  }
+
+  formatId(id, form) {
+    const whole = existing(id, 'id')
+    return this.#keys.format(whole, string(form, 'form', FORM))
+  }
+
+  parseId(text, form) {
+    const given = string(text, 'text', TEXT)
+    return this.#keys.parse(given, string(form, 'form', FORM))
+  }
+}

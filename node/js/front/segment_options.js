@@ -1,0 +1,80 @@
+// Checks the types of the options of segments. The core checks the values.
+
+import { mostPrewarmed } from './limits.js'
+import { FROM, SERVERS, checkedServers, ofSegments, ofServerSegments } from './option_rules.js'
+import { headers, integer, isRecord, isText, record, text, truth } from './readers.js'
+import { refuse } from './refuse.js'
+
+const FETCH = 'a function (tag, step) that answers { start, end } or a promise of it'
+const PREWARM = `an array of at most ${mostPrewarmed} tags, or "last-day" for those of the last day`
+
+function prewarm(value, name) {
+  if (value === 'last-day') return value
+  return Array.isArray(value) && value.every(isText) ? [...value] : refuse(name, value, PREWARM)
+}
+
+function start(value, name) {
+  if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) return value
+  return Number.isSafeInteger(value) ? BigInt(value) : refuse(name, value)
+}
+
+const TAGS = 'an object of { start, step } by tag'
+const fileTag = { start, step: integer }
+
+function tags(value, name) {
+  if (!isRecord(value)) refuse(name, value, TAGS)
+  return Object.entries(value).map(([tag, given]) => {
+    if (!isRecord(given)) refuse(name, value, TAGS)
+    return { name: tag, ...record(given, fileTag) }
+  })
+}
+
+const fetch = (value, name) => (typeof value === 'function' ? value : refuse(name, value, FETCH))
+
+const shared = {
+  step: integer,
+  adaptive: truth,
+  prefetch: integer,
+  timeoutMs: integer,
+  name: text,
+  stateDir: text,
+  persist: truth,
+  prewarm,
+  keepUnused: truth,
+  orderedSource: truth,
+  blockSize: integer,
+  sharedFs: truth,
+  sharedGroup: truth,
+}
+const ofServers = {
+  protocol: text,
+  requestTimeoutMs: integer,
+  connectTimeoutMs: integer,
+  connections: integer,
+  token: text,
+  headers,
+  caFile: text,
+  tags,
+  create: truth,
+}
+const ofServerUrls = { ...shared, ...ofServers, ...ofSegments, ...ofServerSegments }
+const ofFetch = { fetch, ...shared, ...ofSegments }
+
+/** `{ fetch, options }` of the arguments of a constructor; `fetch` is null without one. */
+export function segmentsOptions(first, second) {
+  const fetches = isRecord(first)
+  if (fetches && second !== undefined) refuse('options', second, 'nothing after options with fetch')
+  if (!fetches && (first === undefined || first === null)) refuse('servers', first, FROM)
+  const given = fetches ? first : (second ?? {})
+  if (!isRecord(given)) refuse('options', given, 'an object of options')
+  const { fetch: fetcher = null, ...options } = record(given, fetches ? ofFetch : ofServerUrls)
+  if (fetches && !fetcher) refuse('fetch', given.fetch, FETCH)
+  if (!fetches) options.servers = servers(first)
+  return { fetch: fetcher, options }
+}
+
+function servers(value) {
+  const list = isText(value) ? [value] : value
+  const fits = Array.isArray(list) && list.length > 0 && list.every(isText)
+  return fits ? checkedServers([...list], value) : refuse('servers', value, SERVERS)
+}

@@ -1,0 +1,5 @@
+// The core's bounds of what is checked before a call of the module.
+
+export const mostIds = 1 << 24
+export const mostMs = 3_600_000
+export const mostPrewarmed = 1000
