@@ -1,8 +1,7 @@
 // Browsers: pages, and all kinds of workers.
 
 import { fault } from './errors.js'
-import { indexedDbStore, missing } from './indexed_db.js'
-import { indexedDbMarks } from './mark_indexed_db.js'
+import { indexedDbMarks, indexedDbStore, missing } from './indexed_db.js'
 import { noStore } from './no_store.js'
 import { use } from './platform.js'
 import { setTimeout, suspendCountingClock } from './time.js'

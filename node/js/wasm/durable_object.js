@@ -1,7 +1,8 @@
 // Files in the storage of a Durable Object. Of one object one instance runs at a time, and only that can write.
 
+import { fault } from './errors.js'
 import { keyOf, nameOf } from './file_keys.js'
-import { wasm } from './module.js'
+import { refuse } from './refuse.js'
 
 const NEEDED = ['get', 'list', 'put', 'sync', 'transaction']
 /** The worker ids that are held, by the storage of their object. */
@@ -11,9 +12,19 @@ const numbers = new WeakMap()
 let objects = 0
 
 export function durableObjectStore({ name, storage, stateDir, persist }) {
-  if (!persist) wasm().refuse('persist', persist, 'true with storage')
+  if (!persist) refuse('persist', persist, 'true with storage')
   const files = durableObjectFiles(name, storage, stateDir, 'records')
   return { kind: 2, others: 'another generator of this Durable Object', lock: lockOf(storage), ...files }
+}
+
+export function durableObjectMarks({ name, storage, stateDir }) {
+  if (storage === undefined && stateDir === undefined) {
+    const message =
+      'an isolate has no storage of its own for marks: set storage to ctx.storage of a Durable Object; or set ' +
+      'persist: false, and then only this isolate notices a source that repeats itself'
+    throw fault('invalid_argument', message)
+  }
+  return durableObjectFiles(name, storage, stateDir, 'marks')
 }
 
 /** Locks a worker id: `{ release }`, or null. */
@@ -27,12 +38,12 @@ const lockOf = storage => (name, workerId) => {
 }
 
 /** The files of an id space. `what` they are is for messages. */
-export function durableObjectFiles(name, storage, stateDir, what) {
+function durableObjectFiles(name, storage, stateDir, what) {
   if (stateDir !== undefined) {
-    wasm().refuse('stateDir', stateDir, `nothing here, where ${what} are in the storage of a Durable Object`)
+    refuse('stateDir', stateDir, `nothing here, where ${what} are in the storage of a Durable Object`)
   }
   if (NEEDED.some(method => typeof storage?.[method] !== 'function')) {
-    wasm().refuse('storage', storage, 'ctx.storage of a Durable Object')
+    refuse('storage', storage, 'ctx.storage of a Durable Object')
   }
   if (!numbers.has(storage)) numbers.set(storage, ++objects)
   const place = 'the storage of this Durable Object'

@@ -1,8 +1,8 @@
 // Records in the IndexedDB of an origin, and Web Locks: shared by the tabs and workers of one origin in one profile.
 
 import { fault } from './errors.js'
-import { wasm } from './module.js'
 import { keyOf, nameOf } from './file_keys.js'
+import { refuse } from './refuse.js'
 
 const DATABASE = 'leafid'
 const RECORDS = 'records'
@@ -39,7 +39,7 @@ function isEmbedded() {
 
 /** The store of these settings. Throws for worker ids that others may have, too. */
 export function indexedDbStore(settings) {
-  const { stateDir, storage, persist, leases } = settings
+  const { persist, leases } = settings
   if (!leases && isEmbedded()) {
     const message =
       'worker is no lease, and this page is in a frame of another origin, or in one that is credentialless or ' +
@@ -48,17 +48,32 @@ export function indexedDbStore(settings) {
   }
   if (!persist && !leases) {
     const why = 'true in a browser: without a record a page does not see that its lock was cleared with the storage'
-    wasm().refuse('persist', persist, why)
+    refuse('persist', persist, why)
   }
-  if (stateDir !== undefined) {
-    wasm().refuse('stateDir', stateDir, 'nothing in a browser, where records are in IndexedDB')
-  }
-  if (storage !== undefined) wasm().refuse('storage', storage, 'nothing in a browser, where records are in IndexedDB')
+  refusePlaces(settings, 'records')
   return { kind: 1, others: 'another tab or worker of this origin', lock: webLock, ...indexedDbFiles(settings.name) }
 }
 
+/** Marks: all tabs and workers of the origin share them. */
+export function indexedDbMarks(settings) {
+  refusePlaces(settings, 'marks')
+  if (!globalThis.indexedDB) {
+    const message =
+      'marks cannot be stored here, because there is no IndexedDB; set persist: false, and then only this page ' +
+      'notices a source that repeats itself'
+    throw fault('invalid_argument', message)
+  }
+  return indexedDbFiles(settings.name)
+}
+
+function refusePlaces({ stateDir, storage }, what) {
+  const allowed = `nothing in a browser, where ${what} are in IndexedDB`
+  if (stateDir !== undefined) refuse('stateDir', stateDir, allowed)
+  if (storage !== undefined) refuse('storage', storage, allowed)
+}
+
 /** The files of an id space. A transaction is the lock of a file. */
-export function indexedDbFiles(name) {
+function indexedDbFiles(name) {
   const place = `IndexedDB of ${globalThis.location?.origin ?? 'this origin'}`
   return {
     sync: false,
@@ -66,28 +81,23 @@ export function indexedDbFiles(name) {
     key: 'IndexedDB',
     path: file => `${DATABASE}/${keyOf(name, file)} in the ${place}`,
     read: file =>
-      asked('readonly', (records, done) => {
-        records.get(keyOf(name, file)).onsuccess = ({ target }) => done(target.result ?? null)
-      }),
+      asked('readonly', (records, on, done) => on(records.get(keyOf(name, file)), found => done(found ?? null))),
     update: (file, change) =>
-      asked('readwrite', (records, done) => {
-        records.get(keyOf(name, file)).onsuccess = ({ target }) => {
-          const bytes = change(target.result ?? null)
+      asked('readwrite', (records, on) =>
+        on(records.get(keyOf(name, file)), found => {
+          const bytes = change(found ?? null)
           if (bytes !== null) records.put(bytes, keyOf(name, file))
-          done()
-        }
-      }),
+        }),
+      ),
     list(prefix) {
       const begin = keyOf(name, prefix)
       const range = IDBKeyRange.bound(begin, `${begin}\uffff`)
       // Both requests are of one transaction: the keys are those of the values.
-      return asked('readonly', (records, done) => {
-        records.getAllKeys(range).onsuccess = ({ target: { result: keys } }) => {
-          records.getAll(range).onsuccess = ({ target: { result: all } }) => {
-            done(keys.map((key, at) => [nameOf(name, key), all[at]]))
-          }
-        }
-      })
+      return asked('readonly', (records, on, done) =>
+        on(records.getAllKeys(range), keys =>
+          on(records.getAll(range), all => done(keys.map((key, at) => [nameOf(name, key), all[at]]))),
+        ),
+      )
     },
   }
 }
@@ -99,29 +109,18 @@ async function asked(mode, requests) {
     let [answer, thrown] = [undefined, null]
     transaction.oncomplete = () => resolve(answer)
     transaction.onabort = () => reject(thrown ?? transaction.error ?? new Error('the transaction was aborted'))
-    const guarded = call => event => {
-      try {
-        call(event)
-      } catch (error) {
-        thrown = error
-        transaction.abort()
+    const on = (request, call) => {
+      request.onsuccess = () => {
+        try {
+          call(request.result)
+        } catch (error) {
+          thrown = error
+          transaction.abort()
+        }
       }
     }
-    requests(guardedStore(transaction.objectStore(RECORDS), guarded), value => (answer = value))
+    requests(transaction.objectStore(RECORDS), on, value => (answer = value))
   })
-}
-
-/** An object store whose requests' callbacks abort the transaction when they throw. */
-function guardedStore(records, guarded) {
-  const asking = name => (...given) => {
-    const request = records[name](...given)
-    return {
-      set onsuccess(call) {
-        request.onsuccess = guarded(call)
-      },
-    }
-  }
-  return Object.fromEntries(['get', 'getKey', 'getAll', 'getAllKeys', 'put', 'add'].map(name => [name, asking(name)]))
 }
 
 let connecting = null

@@ -2,9 +2,8 @@
 // server.
 
 import compiled from './leafid.wasm'
-import { durableObjectStore } from './durable_object.js'
+import { durableObjectMarks, durableObjectStore } from './durable_object.js'
 import { fault } from './errors.js'
-import { durableObjectMarks } from './mark_durable_object.js'
 import { begin } from './module.js'
 import { noStore } from './no_store.js'
 import { use } from './platform.js'
