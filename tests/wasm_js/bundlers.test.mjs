@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { brotliCompressSync } from 'node:zlib'
 import { HANG } from './node/support.mjs'
 import { here, launch, site } from './support.mjs'
 
@@ -46,10 +47,30 @@ async function shows(t, made) {
   return readdirSync(made, { recursive: true }).filter(name => name.endsWith('.wasm')).length
 }
 
+const guide = readFileSync(join(process.env.LEAFID_ROOT, 'docs/WASM.md'), 'utf8')
+/** What bundles import, from which entry, and how many bytes of JavaScript that is. */
+const sizes = [...guide.matchAll(/^\| `?([\w ]+?)`? \| `([\w/]+)` \| ([\d.]+) kB \|$/gm)].map(([, name, entry, kb]) => [name, entry, kb * 1000])
+const compressed = path => brotliCompressSync(readFileSync(path)).length
+
+for (const [name, entry, most] of sizes) {
+  test(`a bundle has only what it imports: ${name} from ${entry}`, t => {
+    const [input, output] = [join(bundles, 'input.js'), join(folder(t), 'output.js')]
+    const [names, used] = name === 'all names' ? ['* as leafid', 'leafid'] : [`{ ${name} }`, name]
+    writeFileSync(input, `import ${names} from '${entry}'\nconsole.log(${used})\n`)
+    t.after(() => rmSync(input))
+    tool('esbuild', ['input.js', '--bundle', '--format=esm', '--minify', `--outfile=${output}`, '--log-level=warning'])
+    const size = compressed(output)
+    assert.ok(size <= most && size > most - 500, `${size} bytes`)
+  })
+}
+
 test('Vite', async t => {
   const made = folder(t)
   tool('vite', ['build', '--logLevel=warn', `--outDir=${made}`, '--emptyOutDir'])
   assert.equal(await shows(t, made), 1)
+  const scripts = readdirSync(join(made, 'assets')).filter(name => name.endsWith('.js'))
+  const size = scripts.map(name => compressed(join(made, 'assets', name))).reduce((one, other) => one + other)
+  assert.ok(size < 12_000, `${size} bytes`)
 })
 
 test('webpack', async t => {
@@ -96,6 +117,5 @@ test('public ids are for servers, and no bundle for browsers has them', () => {
 })
 
 test('docs/WASM.md has these recipes', () => {
-  const page = readFileSync(join(process.env.LEAFID_ROOT, 'docs/WASM.md'), 'utf8')
-  for (const text of ['leafid/wasm/inline', '--bundle --format=esm', "optimizeDeps: { exclude: ['leafid'] }", '<script type="module">']) assert.ok(page.includes(text), text)
+  for (const text of ['leafid/wasm/inline', '--bundle --format=esm', "optimizeDeps: { exclude: ['leafid'] }", '<script type="module">']) assert.ok(guide.includes(text), text)
 })

@@ -2,15 +2,11 @@
 
 import { snake } from './option_names.js'
 import { wasm } from './module.js'
+import { LEAF, ORDERS } from './presets.js'
 import { isRecord, layoutFields, record } from './readers.js'
 
-const ORDERS = ['worker-sequence', 'sequence-worker']
-const LEAF = {
-  timestampBits: 41, workerBits: 10, sequenceBits: 12, epochMs: 1288834974657, tickMs: 1, order: ORDERS[0],
-}
-
 /** A layout as a new handle, from a preset's name, bits, or fields. */
-export function layoutOf(value, name = 'layout') {
+function layoutOf(value, name = 'layout') {
   const module = wasm()
   if (value === undefined || value === null) return module.call('layout_parse', 'leaf')
   if (typeof value === 'string') return module.call('layout_parse', value)
