@@ -4,6 +4,7 @@
 //! then `store` and `access`, then `options`, `traces`, `lease_rules`, `rate` and `clock`. What decides is in leafid-core, and in `lease_rules`.
 
 mod access;
+mod caught;
 mod clock;
 mod commands;
 mod dots;

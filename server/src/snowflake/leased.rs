@@ -1,18 +1,19 @@
 //! A worker id that a server leases from its own store, as any other holder does. What comes next is decided by the core's
 //! [`WorkerRun`]: here its calls are carried out, and callers wait.
 
+use crate::caught::caught;
 use crate::clock::{filtered_ms, own_filter, random, running, running_ms, seed, unix_ms};
 use crate::lease_rules::Claim;
 use crate::leases::Leases;
 use crate::options::Options;
 use crate::snowflake::blocking::blocking;
 use leafid::WorkerLock;
-use leafid_core::call::{CallId, Clocks, FileAdvice, Level};
+use leafid_core::call::{CallId, Clocks, FileAdvice, Level, panicked};
 use leafid_core::format::state::Writer;
 use leafid_core::place::Place;
 use leafid_core::run::{
-    Answer, ClaimCall, Claimed, Need, Pause, ProcessLeases, RenewCall, RunCall, RunNotice, RunSettings,
-    RunState, RunTicket, SourceFailure, Waiting, WorkerRun, Workers,
+    Answer, ClaimCall, Claimed, Need, Pause, ProcessLeases, RenewCall, RunCall, RunCallEnd, RunNotice,
+    RunSettings, RunState, RunTicket, SourceFailure, Waiting, WorkerRun, Workers,
 };
 use leafid_core::{BackOff, Code, Error, Layout, Lease, Renewal, Result, Rules, Run, Snowflake};
 use parking_lot::Mutex;
@@ -284,8 +285,16 @@ impl LeasedSnowflake {
         self.drive(|_, _| ());
     }
 
+    /// It ends also if it panics, because callers wait for it.
     async fn carry_out(self: Arc<Self>, id: CallId, call: RunCall) {
-        let end = match call {
+        let spare = call.clone();
+        let end = caught(self.carried_out(call)).await;
+        let end = end.unwrap_or_else(|| spare.refused(SourceFailure::Coded(panicked())));
+        self.drive(|run, clocks| run.done(id, end, clocks));
+    }
+
+    async fn carried_out(&self, call: RunCall) -> RunCallEnd {
+        match call {
             RunCall::Claim(call) => {
                 let claimed = self.claim(&call).await;
                 call.end(claimed.map(Some).map_err(SourceFailure::Coded))
@@ -315,9 +324,11 @@ impl LeasedSnowflake {
                 call.end()
             }
             RunCall::Names(call) => call.end(Vec::new()),
-            _ => return log::error!("a call of a worker id with records; report this"),
-        };
-        self.drive(|run, clocks| run.done(id, end, clocks));
+            call => {
+                let message = "a call of a worker id with records; report this";
+                call.refused(SourceFailure::Coded(Error::new(Code::Internal, message)))
+            }
+        }
     }
 
     async fn claim(&self, call: &ClaimCall) -> Result<Claimed> {

@@ -4,14 +4,16 @@
 //! to look again. All of that is done without the lock.
 
 use super::tag_stats::TagStats;
+use crate::caught::caught;
 use crate::clock::{running, seed, unix_ms};
 use crate::dots::Dots;
 use crate::options::Options;
 use crate::store::Store;
 use crate::traces::carried;
-use leafid_core::call::{CallId, Clocks, FileAdvice, Level};
+use leafid_core::call::{CallId, Clocks, FileAdvice, Level, panicked};
 use leafid_core::supply::{
-    Call, Collected, FetchCall, MarkStore, Notice, Prewarm, Source, Supply, SupplySettings, TagId, Ticket,
+    Call, CallEnd, Collected, FetchCall, MarkStore, Notice, Prewarm, Source, Supply, SupplySettings, TagId,
+    Ticket,
 };
 use leafid_core::{Code, DoubleBuffer, Error, Fetched, IdOrder, Result};
 use parking_lot::Mutex;
@@ -212,8 +214,15 @@ impl TagDriver {
         self.drive(|state, _| state.looks_at.take_if(|set| *set == at));
     }
 
+    /// It ends also if it panics, because callers wait for it.
     async fn carry_out(self: Arc<Self>, id: CallId, call: Call) {
-        let end = match call {
+        let spare = call.clone();
+        let end = caught(self.carried_out(call)).await.unwrap_or_else(|| spare.refused(panicked()));
+        self.tell(|supply, clocks| supply.done(id, end, clocks));
+    }
+
+    async fn carried_out(&self, call: Call) -> CallEnd {
+        match call {
             Call::Fetch(fetch) => {
                 let fetched = self.fetch(&fetch).await;
                 fetch.end(fetched).into()
@@ -224,8 +233,7 @@ impl TagDriver {
                 back.end(given).into()
             }
             call => call.refused(Error::new(Code::Internal, "a call of another source; report this")),
-        };
-        self.tell(|supply, clocks| supply.done(id, end, clocks));
+        }
     }
 
     async fn fetch(&self, fetch: &FetchCall) -> Result<Option<Fetched>> {

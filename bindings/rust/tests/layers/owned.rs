@@ -53,6 +53,8 @@ pub(crate) const SERVER_OWNED: &[(&str, &str, &str)] = &[
     ("snowflake/leased", "SENTENCE, Error::message", "who asks this server gets its own text"),
     ("snowflake/leased", "Code::WorkerLost, format!(SENTENCE", "who asks this server gets its own text"),
     ("snowflake/leased", "log::", "whose line it is"),
+    ("snowflake/leased", "let message", DEFECT),
+    ("snowflake/leased", "Code::Internal", DEFECT),
     ("snowflake/leased", "Duration::from_millis", "the time that is left, in the unit of sleeps"),
     ("snowflake/local", "log::", "whose line it is"),
     ("tags", "Code::Internal", DEFECT),
