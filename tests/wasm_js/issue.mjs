@@ -1,17 +1,17 @@
 // A program that issues ids until it is told to stop or its time is over, in Node, Bun and Deno. It prints a line of JSON
 // with its worker id or its error, then lines of ids, then the error that ended it.
 //
-//   issue.mjs {"options", "ms", "package", "shiftMs", "leapMs", "stopMs", "patient", "leaseMs"}
+//   issue.mjs {"options", "ms", "package", "shiftMs", "leapMs", "stopUntil", "patient", "leaseMs"}
 //
 // With leaseMs an object leases worker id 7 for so long each time; it says in the end how often it was asked for what.
 // The clock is shifted by shiftMs, and leaps by leapMs for the second third of the time. After the first ids the thread
-// stops for stopMs, as a machine does that sleeps.
+// stops until there is the file stopUntil, as a machine does that sleeps.
 // A patient one goes on after errors that pass.
 
-import { writeSync } from 'node:fs'
+import { existsSync, writeSync } from 'node:fs'
 
 const { options, ms = 300, package: name = 'leafid/wasm', shiftMs = 0, leapMs = 0, ...more } = JSON.parse(process.argv[2])
-const { stopMs = 0, patient = false, leaseMs = 0 } = more
+const { stopUntil = '', patient = false, leaseMs = 0 } = more
 const say = line => void writeSync(1, `${line}\n`)
 const { Date } = globalThis
 const realNow = Date.now.bind(Date)
@@ -36,14 +36,14 @@ async function issue() {
   say(JSON.stringify({ workerId: flake.workerId }))
   const begun = realNow()
   const end = begun + ms
-  let stops = stopMs
+  let stops = stopUntil !== ''
   while (realNow() < end) {
     const third = Math.floor((3 * (realNow() - begun)) / ms)
     leap = third === 1 ? leapMs : 0
     try {
       say(flake.take(20).join(' '))
-      if (stops) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stops)
-      stops = 0
+      while (stops && !existsSync(stopUntil)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50)
+      stops = false
     } catch (error) {
       if (error.code !== 'ERR_LEAFID_WOULD_BLOCK' && !(patient && error.retry)) throw error
     }
