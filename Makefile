@@ -137,15 +137,12 @@ hooks:
 
 docs: check
 
-# In front of a runner of tests and its kind: with LEAFID_RETRY=1 those that fail run once more.
-retries := python3 $(CURDIR)/tests/retries/retries.py
-
 test-rust: tools
-	@RUST_TEST_THREADS=6 $(retries) cargo cargo test --quiet -p leafid-core -p leafid -p leafid-c -p leafid-core-c
+	@RUST_TEST_THREADS=6 cargo test --quiet -p leafid-core -p leafid -p leafid-c -p leafid-core-c
 
 # What tests are run and tested with.
 test-tools: tools
-	@$(MAKE) --no-print-directory pytest_of="tests/retries tests/fake_servers tests/test_commit_msg.py" pytest
+	@$(MAKE) --no-print-directory pytest_of="tests/fake_servers tests/test_commit_msg.py" pytest
 
 .PHONY: lines
 lines:

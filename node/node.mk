@@ -30,7 +30,7 @@ node-package: node-tools wasm build/LICENSE-THIRD-PARTY
 
 test-node: node-package
 	@rm -rf $(node_test)/tests && cp -R node/tests $(node_test)/tests
-	@cd $(node_test) && LEAFID_ROOT=$(CURDIR) $(retries) node $(NODE) --test $(node_hang) --test-concurrency=4 --test-reporter=spec tests/*.test.mjs tests/*.test.cjs
+	@cd $(node_test) && LEAFID_ROOT=$(CURDIR) $(NODE) --test $(node_hang) --test-concurrency=4 --test-reporter=spec tests/*.test.mjs tests/*.test.cjs
 
 check-node: node-package build/node-typescript/node_modules/typescript-$(node_typescript)
 	@rm -rf $(node_test)/types && cp -R node/types-test $(node_test)/types
@@ -52,7 +52,7 @@ test-node-tools: node-package $(node_recipes)/installed
 	@cp -R tests/node_tools/. $(node_recipes)/project/ && rm $(node_recipes)/project/package.json
 	@mkdir -p $(node_recipes)/project/page && python3 tests/blocks.py docs/TESTING.md $(node_recipes)/project/page
 	@cd $(node_recipes)/project && LEAFID_ROOT=$(CURDIR) LEAFID_TARBALL=$$(ls $(CURDIR)/build/node/leafid-[0-9]*.tgz) \
-	    $(retries) node $(NODE) --test $(node_hang) --test-reporter=spec tools.test.mjs
+	    $(NODE) --test $(node_hang) --test-reporter=spec tools.test.mjs
 
 $(node_recipes)/installed: tests/node_tools/package.json
 	@mkdir -p $(node_recipes) && cp $< $(node_recipes)/
@@ -78,9 +78,9 @@ test-wasm-js: node-package $(wasm_js)/installed
 	    echo "export * from '../../../node_modules/leafid/wasm/$$entry.js'"; done >$(wasm_js_same)/node_modules/leafid/index.js
 	@mkdir -p $(wasm_js)/project/node && cp node/tests/support.mjs node/tests/fake-server.mjs $(wasm_js)/project/node/
 	@cd $(wasm_js)/project && LEAFID_ROOT=$(CURDIR) \
-	    $(retries) node $(NODE) --test $(node_hang) --test-concurrency=2 --test-reporter=spec *.test.mjs
+	    $(NODE) --test $(node_hang) --test-concurrency=2 --test-reporter=spec *.test.mjs
 	@cd $(wasm_js_same) && LEAFID_ROOT=$(CURDIR) LEAFID_WASM=1 \
-	    $(retries) node $(NODE) --expose-gc --test $(node_hang) --test-concurrency=4 --test-reporter=spec *.test.mjs
+	    $(NODE) --expose-gc --test $(node_hang) --test-concurrency=4 --test-reporter=spec *.test.mjs
 
 $(wasm_js)/installed: tests/wasm_js/package.json
 	@mkdir -p $(wasm_js) && cp $< $(wasm_js)/

@@ -38,7 +38,7 @@ check-python: build/wheels/done python-venvs
 # The source distribution, installed into a venv of its own, and the quick tests on it.
 test-python-sdist: build/venv-sdist/leafid
 	@echo "== the source distribution"
-	@$(retries) pytest build/venv-sdist/bin/pytest $(python_pytest) python/tests/test_vectors.py python/tests/test_package.py
+	@build/venv-sdist/bin/pytest $(python_pytest) python/tests/test_vectors.py python/tests/test_package.py
 
 # A program that PyInstaller froze, with leafid in it.
 test-frozen: build/wheels/done build/venv-frozen/done
@@ -67,10 +67,10 @@ python_venv := build/venv-$(python_version)
 
 test-python-one: $(python_venv)/leafid
 	@echo "== Python $(python_version)"
-	@$(retries) pytest $(python_venv)/bin/pytest $(python_pytest) --numprocesses 4 -m "$(python_marks)" python/tests
+	@$(python_venv)/bin/pytest $(python_pytest) --numprocesses 4 -m "$(python_marks)" python/tests
 
 pytest-one: $(python_venv)/done
-	@$(retries) pytest $(python_venv)/bin/pytest $(python_pytest) --import-mode=prepend \
+	@$(python_venv)/bin/pytest $(python_pytest) --import-mode=prepend \
 	    $(if $(pytest_jobs),--numprocesses $(pytest_jobs)) $(pytest_of)
 
 check-python-one: $(python_venv)/leafid

@@ -17,7 +17,7 @@ test-monitor: tools $(server_browser)/installed
 	@cargo build --quiet -p leafid-server
 	@cp tests/server/monitor.test.mjs $(server_browser)/
 	@LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/leafid-server \
-	    $(retries) node node --test $(node_hang) --test-reporter=spec $(server_browser)/monitor.test.mjs
+	    node --test $(node_hang) --test-reporter=spec $(server_browser)/monitor.test.mjs
 
 # The same driver of browsers as that of tests/wasm_js.
 $(server_browser)/installed: tests/wasm_js/package.json

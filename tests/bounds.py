@@ -16,6 +16,7 @@ TESTS = [
     "bindings/*/tests/**/*.rs", "bindings/*/src/**/tests*/*.rs", "bindings/*/src/**/tests.rs", "core/tests/**/*.rs",
     "server/tests/**/*.rs", "tests/c/*.c", "python/tests/*.py", "node/tests/*.mjs", "tests/wasm_js/*.mjs", "tests/server/*.py",
     "tests/fake_servers/*.py", "tests/monitoring/*.py", "tests/service/*.py", "tests/recipes/*.py",
+    "tests/system/*.py",
 ]
 #: An upper bound: its number, and how many milliseconds its unit has.
 BOUNDS = [
@@ -23,6 +24,7 @@ BOUNDS = [
     (r"elapsed\(\) < (?:std::time::)?Duration::from_secs\(([\d_]+)\)", 1_000),
     (r"CHECK\(.*now_ms\(\) - \w+ < (\d+)", 1),
     (r"assert .*time\.monotonic\(\) - \w+ < ([\d.]+)", 1_000),
+    (r"(?:micros|slowest|took) < ([\d_]+)", 0.001),
     (r"say\(.*time\.monotonic\(\) - \w+ < ([\d.]+)", 1_000),
     (r"assert\.ok\((?:performance|Date)\.now\(\) - \w+ < ([\d_]+)", 1),
     (r"\.\.=?([\d_]+)\)\.contains\(&\(?\w+\.elapsed\(\)", 1),

@@ -48,7 +48,7 @@ test-c-small:
 	@$(MAKE) --no-print-directory c-small
 	@python3 bindings/c/sizes.py check build/c-small/lib/libleafid.so "small, http"
 	@python3 tests/c/exports.py build/c-small
-	@$(retries) c-small python3 tests/c/run.py build/c-small build/c-small-tests
+	@python3 tests/c/run.py build/c-small build/c-small-tests
 
 # What `make c-lib` built: so that root needs no Rust.
 install:
@@ -65,7 +65,7 @@ check-c: c-lib
 	python3 tests/c/exports.py $(C_STAGE)
 
 test-c: check-c test-install
-	@$(retries) c python3 tests/c/run.py $(C_STAGE) build/c-tests
+	@python3 tests/c/run.py $(C_STAGE) build/c-tests
 
 # Programs of users, by pkg-config and CMake, with what `make install` lays into empty folders.
 test-install: c-lib

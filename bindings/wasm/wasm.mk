@@ -37,7 +37,7 @@ wasm: wasm-tools
 test-wasm: wasm
 	@for module in $(wasm_modules); do \
 	    $(wasm_cargo) clippy $(wasm_crate) --features $${module#*:} -- -D warnings || exit 1; done
-	@LEAFID_ROOT=$(CURDIR) $(retries) node $(NODE) --test $(node_hang) --test-reporter=spec bindings/wasm/tests/*.test.mjs
+	@LEAFID_ROOT=$(CURDIR) $(NODE) --test $(node_hang) --test-reporter=spec bindings/wasm/tests/*.test.mjs
 
 wasm_python := build/venv-wasm
 

@@ -63,7 +63,7 @@ def c_tests(target, *names, compiler, profile="release", native_libs=None, share
     settings = {} if native_libs is None else {"NATIVE_LIBS": native_libs}
     # Where there is no shared library, the static one takes its place and is not used.
     run("sh", "bindings/c/stage.sh", built / f"libleafid_c.{'so' if shared else 'a'}", built / "libleafid_c.a", stage, **settings)
-    run("python3", "tests/retries/retries.py", "c", "python3", "tests/c/run.py", stage, BUILD / f"{target}-tests",
+    run("python3", "tests/c/run.py", stage, BUILD / f"{target}-tests",
         *names, *flags, CC=compiler, CXX="", LEAFID_TEST_SKIP=";".join(skip))
 
 
@@ -111,7 +111,7 @@ def aarch64():
     tests = ["--release", "--quiet", "--target", target, "--lib", "--tests"]
     run("cargo", "test", *tests, "-p", "leafid-core", **settings)
     # One at a time: a child of a fork hangs if another thread starts one at that moment.
-    run("python3", "tests/retries/retries.py", "cargo", "cargo", "test", *tests, "-p", "leafid", "--",
+    run("cargo", "test", *tests, "-p", "leafid", "--",
         *(word for name in HOST_NOT_UNDER_QEMU for word in ("--skip", name)), **settings, RUST_TEST_THREADS="1")
 
 

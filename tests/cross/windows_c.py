@@ -69,7 +69,7 @@ def main(names):
             "WINEPATH": f"Z:{to}/bin;Z:{MINGW_LIBRARIES}".replace("/", "\\"),
         }
         run(sys.executable, "tests/c/exports.py", to, **settings)
-        run(sys.executable, "tests/retries/retries.py", "c", sys.executable, "tests/c/run.py", to, BUILD / f"{TARGET}-tests",
+        run(sys.executable, "tests/c/run.py", to, BUILD / f"{TARGET}-tests",
             *names, "--runner", f"{sys.executable} {ROOT}/tests/cross/wine.py", "--besides=-lws2_32",
             "--flags=-static-libgcc -static-libstdc++", **settings)
 

@@ -76,7 +76,7 @@ def tests_in(path):
 
 
 def is_run(path):
-    """Whether the runner of a folder knows the file: those of the core, of C and the system tests are listed."""
+    """Whether the runner of a folder knows the file: those of the core and of C are listed."""
     runner = path.parent / "run.py"
     if path.match("core/tests/*.rs"):
         return f"mod {path.stem};" in (path.parent / "main.rs").read_text()

@@ -161,13 +161,19 @@ def c(tests):
     return ended
 
 
-def python(tests):
-    """On the first interpreter that warns of threads at a fork, which some tests go by; one process a test."""
+def pytest_for(what):
+    """The command, once what it needs is installed: for the first interpreter that warns of threads at a fork, which some
+    tests go by."""
     listed = bounded(["python/interpreters.sh"], LONGEST)[0].split()
     found = dict(zip(listed[::2], listed[1::2]))
     version = next((version for version in found if version != "3.11"), "3.11")
-    make(f"python_version={version}", f"python_path={found[version]}", f"build/venv-{version}/leafid")
-    pytest = [f"build/venv-{version}/bin/pytest", "-q", "-c", "python/pyproject.toml", "-o", "timeout=30"]
+    make(f"python_version={version}", f"python_path={found[version]}", f"build/venv-{version}/{what}")
+    return [f"build/venv-{version}/bin/pytest", "-q", "-c", "python/pyproject.toml"]
+
+
+def python(tests):
+    """One process a test."""
+    pytest = [*pytest_for("leafid"), "-o", "timeout=30"]
     ended = {}
     for test in tests:
         said, status = bounded([*pytest, test], LONGEST)
@@ -196,14 +202,14 @@ def node(tests):
 
 
 def system(tests):
-    """All at once: their runner knows which may run beside others."""
+    """Some at a time."""
     make("c-lib", "python-wheel", "node-package", "system-programs")
-    names = [test.partition("::")[2] for test in tests]
-    said, _ = bounded(["python3", "tests/system/run.py", "--once", *names], LONGEST_SYSTEM)
+    pytest = [*pytest_for("done"), "--rootdir=.", "--import-mode=prepend", "-v", "--numprocesses=6"]
+    said, _ = bounded([*pytest, *tests], LONGEST_SYSTEM)
     ended = {}
-    for test, name in zip(tests, names):
-        how = re.search(rf"^(PASS|FAIL|SKIP) {re.escape(name)} \(", said, re.M)
-        ended[test] = {"PASS": True, "FAIL": False, "SKIP": None}[how[1]] if how else missing(test, said)
+    for test in tests:
+        how = re.search(rf"\b(PASSED|FAILED|ERROR|SKIPPED) {re.escape(test)}", said)
+        ended[test] = {"PASSED": True, "SKIPPED": None}.get(how[1], False) if how else missing(test, said)
     return ended
 
 

@@ -16,7 +16,7 @@ test-recipes: tools build/wheels/done node-package recipes-libraries
 	@cp tests/recipes/*.mjs $(recipes)/project/
 	@python3 tests/blocks.py docs/RECIPES.md $(recipes)/project
 	@$(recipes)/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
-	@timeout 900 $(retries) pytest $(recipes)/venv/bin/pytest $(python_pytest) --numprocesses 3 --import-mode=prepend \
+	@timeout 900 $(recipes)/venv/bin/pytest $(python_pytest) --numprocesses 3 --import-mode=prepend \
 	    -rP tests/recipes
 
 recipes-libraries: $(recipes)/installed

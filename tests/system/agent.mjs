@@ -1,5 +1,4 @@
-// The agent in Node: subjects.py says what it is told. Where the JavaScript thread may not wait, `run` and `pace` ask
-// again.
+// The agent in Node: subjects.py says what it is told. Where the JavaScript thread may not wait, it asks again.
 
 import { appendFileSync, writeSync } from 'node:fs'
 import { once } from 'node:events'
@@ -108,36 +107,6 @@ async function run(source, milliseconds, pauseMs) {
   return `${ids.length} ${slowest} ${ids[0]} ${ids.at(-1)} ${rising}`
 }
 
-function pace(flake, count) {
-  let [first, last, rising, slowest, again] = [0n, 0n, true, 0, 0]
-  const begun = performance.now()
-  let before = begun
-  for (let made = 0; made < count; ) {
-    try {
-      const id = flake.next()
-      const now = performance.now()
-      if (now - before > slowest) slowest = now - before
-      before = now
-      rising &&= id > last
-      last = id
-      if (made++ === 0) first = id
-    } catch (error) {
-      if (!wouldBlock(error)) throw error
-      again++
-    }
-  }
-  const took = performance.now() - begun
-  let gap = 0
-  const loop = performance.now()
-  for (before = loop; before - loop < took; ) {
-    const now = performance.now()
-    if (now - before > gap) gap = now - before
-    before = now
-  }
-  const [tookUs, slowestUs, gapUs] = [took, slowest, gap].map(ms => Math.round(ms * 1000))
-  return `${tookUs} ${slowestUs} ${gapUs} ${first} ${last} ${again} ${rising}`
-}
-
 async function openAndClose(count, given) {
   let [last, rising] = [0n, true]
   for (let i = 0; i < count; i++) {
@@ -231,8 +200,6 @@ async function obey([command, ...words]) {
       return run(source, count, Math.max(Number(rest[1] ?? 1000) / 1000, 1))
     case 'stats':
       return toldStats(source.stats())
-    case 'pace':
-      return pace(source, count)
   }
   throw new Error(`unknown command ${command}`)
 }
@@ -271,12 +238,10 @@ function put(ids) {
 
 /** Of segments. */
 async function stream(given) {
-  const begun = performance.now()
   const segments = await open(given)
-  const opened = micros(begun)
   const tag = segments.tag(given.tag ?? 'order')
   put([await tag.next()])
-  process.stderr.write(`ready ${process.pid} 0 ${opened} ${micros(begun)} 0\n`)
+  process.stderr.write('ready\n')
   const batch = Math.min(Number(given.batch ?? BATCH), BATCH)
   for (let left = Number(given.count ?? 0) || Infinity; left > 0; ) {
     const n = Math.min(batch, left)

@@ -77,11 +77,6 @@ class Counting:
             return range(start, start + step)
 
 
-def kept_waiting_us():
-    with open("/proc/thread-self/schedstat") as file:
-        return int(file.read().split()[1]) // 1000
-
-
 def micros(begun):
     return (time.monotonic_ns() - begun) // 1000
 
@@ -116,15 +111,11 @@ def stream(given):
     if "worker" not in given:
         # Standard error is read at the end: warnings would fill it, and then block.
         logging.getLogger("leafid").addHandler(logging.NullHandler())
-    begun, waited = time.monotonic_ns(), kept_waiting_us()
     handle = open_it(given)
-    opened = micros(begun)
     source = handle if "worker" in given else handle.tag(given.get("tag", "order"))
     first = source.next()
-    took, waited = micros(begun), kept_waiting_us() - waited
     put([first])
-    worker = getattr(handle, "worker_id", 0)
-    print("ready", os.getpid(), worker, opened, took, waited, file=sys.stderr, flush=True)
+    print("ready", file=sys.stderr, flush=True)
     others = [threading.Thread(target=issue, args=(source, given)) for _ in range(int(given.get("threads", 1)) - 1)]
     for thread in others:
         thread.start()
@@ -212,31 +203,6 @@ def run(source, milliseconds, pause_us):
         rest(pause_us / 1e6)
     rising = all(a < b for a, b in itertools.pairwise(ids))
     return f"{len(ids)} {slowest} {ids[0]} {ids[-1]} {str(rising).lower()}"
-
-
-def pace(flake, count):
-    """Ids without a pause, and a loop as long that only reads the clock: and what they took."""
-    next_id, clock = flake.next, time.monotonic_ns
-    first, last, rising, slowest = 0, 0, True, 0
-    begun = before = clock()
-    for _ in range(count):
-        an_id = next_id()
-        now = clock()
-        if now - before > slowest:
-            slowest = now - before
-        before = now
-        rising = rising and an_id > last
-        last = an_id
-        first = first or an_id
-    took = clock() - begun
-    gap, begun = 0, clock()
-    before = begun
-    while before - begun < took:
-        now = clock()
-        if now - before > gap:
-            gap = now - before
-        before = now
-    return f"{took // 1000} {slowest // 1000} {gap // 1000} {first} {last} 0 {str(rising).lower()}"
 
 
 def open_and_close(count, given):
@@ -384,8 +350,6 @@ def obey(words):
             return run(source, milliseconds, max(pause[0] if pause else 100, 100))
         case "stats", []:
             return told_stats(source.stats())
-        case "pace", [count]:
-            return pace(source, count)
         case "forks", [count]:
             return forks(source, count)
         case "fork-and-exit", [count]:

@@ -154,10 +154,7 @@ def _():
         assert last > first, answer
 
 
-@test(
-    "a state file replaced, deleted or copied over while held: worker_lost, and never two holders",
-    sleeps=True,
-)
+@test("a state file replaced, deleted or copied over while held: worker_lost, and never two holders")
 def _():
     for trick in ("deleted", "replaced", "overwritten", "older"):
         where = place()

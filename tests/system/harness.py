@@ -6,9 +6,7 @@ import json
 import os
 import random
 import shutil
-import statistics
 import tempfile
-import threading
 import time
 from pathlib import Path
 
@@ -17,12 +15,12 @@ HERE = Path(__file__).resolve().parent
 BUILD = ROOT / "build"
 
 TESTS = {}
-# Where files lie in memory; none where all lie on the disk. Set by run.py.
+# Where files lie in memory; none where all lie on the disk. Set by conftest.py.
 MEMORY = None
 
 
 # Options of a generator whose patience is not what is tested: a disk that others use may be slow.
-PATIENT = {"timeout_ms": 20_000}
+PATIENT = {"timeout_ms": 120_000}
 # Of one that must wait for nothing that never comes: it would hang, and so fail on a machine of any speed.
 ENDLESS = {"timeout_ms": 3_600_000}
 
@@ -34,13 +32,12 @@ class Skip(Exception):
     """The test cannot run here; the text says what is missing and how to get it."""
 
 
-def test(name, alone=False, sleeps=False):
-    """Registers a test. `alone`: it measures time, and nothing runs beside it; `sleeps`: it needs no processor to speak
-    of."""
+def test(name):
+    """Registers a test: conftest.py runs it."""
 
     def register(function):
         assert name not in TESTS, name
-        TESTS[name] = (function, alone, sleeps)
+        TESTS[name] = function
         return function
 
     return register
@@ -139,66 +136,6 @@ def now_ms():
 def assert_none(numbers, *keys):
     for key in keys:
         assert numbers.get(key, 0) == 0, f"{key}={numbers[key]} in {numbers}"
-
-
-def fsync_us(directory, rounds=21):
-    """The median of an in-place write of 4 KiB with fdatasync in this directory, microseconds."""
-    path = Path(directory) / "fsync-probe"
-    took = []
-    with open(path, "wb", buffering=0) as file:
-        file.write(bytes(8192))
-        os.fsync(file.fileno())
-        for turn in range(rounds):
-            begun = time.monotonic_ns()
-            os.pwrite(file.fileno(), bytes([turn]) * 4096, 4096 * (turn % 2))
-            os.fdatasync(file.fileno())
-            took.append((time.monotonic_ns() - begun) / 1000)
-    path.unlink()
-    return statistics.median(took)
-
-
-class Machine:
-    """While it is entered, how long the machine itself keeps waiting who sleeps for a millisecond, and who writes 4 KiB to
-    the disk of a directory: the most, in microseconds. What a subject takes may be longer by some of that."""
-
-    def __init__(self, directory):
-        self.path, self.done, self.late_us = Path(directory) / "machine-probe", threading.Event(), 0
-        self.threads = [threading.Thread(target=run, daemon=True) for run in (self.sleep, self.sync)]
-
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.done.set()
-        for thread in self.threads:
-            thread.join()
-        self.path.unlink(missing_ok=True)
-
-    def took(self, begun):
-        self.late_us = max(self.late_us, (time.monotonic_ns() - begun) // 1000)
-
-    def sleep(self):
-        while not self.done.is_set():
-            begun = time.monotonic_ns()
-            time.sleep(0.001)
-            self.took(begun)
-
-    def sync(self):
-        with open(self.path, "wb", buffering=0) as file:
-            while not self.done.wait(0.05):
-                begun = time.monotonic_ns()
-                os.pwrite(file.fileno(), bytes(4096), 0)
-                os.fdatasync(file.fileno())
-                self.took(begun)
-
-    def bound(self, us):
-        """A bound for what takes less on an idle machine: longer by four of the longest waits that were seen here."""
-        return us + 4 * self.late_us
-
-    def __str__(self):
-        return f"where the machine keeps others waiting for {self.late_us} us"
 
 
 def wait_for(condition, what):

@@ -3,7 +3,7 @@
 import itertools
 
 from harness import assert_distinct, place, test
-from leaf_answers import BOUNDS, INVALID, each_language, recovered
+from leaf_answers import AT_ONCE, INVALID, each_language
 from servers import FakeServer, stray
 from subjects import Refused, Tags, words
 
@@ -19,7 +19,7 @@ def used_up(subject, handle, tag):
     raise AssertionError("ids without end")
 
 
-@test("leaf: switched off, 0 for ever, in two processes of one state directory, of two, and with blocks", sleeps=True)
+@test("leaf: switched off, 0 for ever, in two processes of one state directory, of two, and with blocks")
 def _():
     source = FakeServer()
 
@@ -39,7 +39,7 @@ def _():
                 assert again.code == INVALID and "switched off" in str(again), f"{language}: {again}"
         source.do("leaf", segment="on", tag=tag)
         for subject, mine in zip(subjects, ids):
-            mine += recovered(subject, "a", tag, 3)
+            mine += subject.recovered("a", tag, 3)
             subject.quit()
         assert_distinct(ids)
         blocks = [an_id // each for mine in ids for an_id in mine]
@@ -50,13 +50,13 @@ def _():
     each_language(lambda language: one(language, ["a", "b"], f"{language}-x100", block_size=100))
 
 
-@test("leaf: the snowflake mode of two nodes, switched off and on again, in four languages", sleeps=True)
+@test("leaf: the snowflake mode of two nodes, switched off and on again, in four languages")
 def _():
     nodes = [FakeServer(leaf_worker_id=worker) for worker in (3, 4)]
     urls = ",".join(node.url for node in nodes)
 
     def one(language):
-        options = {"servers": urls, "protocol": "leaf-snowflake", **BOUNDS}
+        options = {"servers": urls, "protocol": "leaf-snowflake", **AT_ONCE}
         subject = Tags(language).open("a", *words(place(), **options))
         ids = subject.next("a", "order", 30)
         for node in nodes:
@@ -65,7 +65,7 @@ def _():
         assert error.code == INVALID and "leaf.snowflake.enable=true" in str(error), f"{language}: {error}"
         for node in nodes:
             node.do("leaf", snowflake="on", tag=language)
-        ids += recovered(subject, "a", language, 30)
+        ids += subject.recovered("a", language, 30)
         subject.quit()
         return ids
 

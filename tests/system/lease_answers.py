@@ -41,7 +41,7 @@ def await_refused(lessee, field="instance"):
     assert not lessee.is_in(), f"{lessee.name} came in with {mixed_up(lessee)}"
 
 
-@test("lease servers: a proxy that makes one of all claims that come together: one holder, no id twice", sleeps=True)
+@test("lease servers: a proxy that makes one of all claims that come together: one holder, no id twice")
 def _():
     pool = MixedUp(size=8, lease_ms=8_000)
     # Longer than the slowest needs to start: all of them come together.
@@ -56,7 +56,7 @@ def _():
     return f"{pool.end()} ids, {sum(len(mixed_up(lessee)) for lessee in lessees)} answers refused"
 
 
-@test("lease servers: a proxy that repeats an older answer to claims and renewals, in four languages", sleeps=True)
+@test("lease servers: a proxy that repeats an older answer to claims and renewals, in four languages")
 def _():
     pool = MixedUp(size=6)
     first = pool.start("rust")
@@ -82,7 +82,7 @@ def _():
     return f"{pool.end()} ids"
 
 
-@test("lease servers: answers to two claims, then to renewals, are swapped: each goes to nobody", sleeps=True)
+@test("lease servers: answers to two claims, then to renewals, are swapped: each goes to nobody")
 def _():
     pool = MixedUp(size=12, lease_ms=3_000)
     pool.server.fault({"swap": True}, tag="claim", times=2)

@@ -49,7 +49,7 @@ def _():
     return f"{count} ids, {sum(len(lessee.notes('refused')) for lessee in outer)} refusals"
 
 
-@test("lease servers: stopped for longer than its lease while another takes its id, in four languages", sleeps=True)
+@test("lease servers: stopped for longer than its lease while another takes its id, in four languages")
 def _():
     # Of 3 s, so that nobody loses one to a machine that is busy.
     pool = Pool(size=1, lease_ms=3_000)
@@ -79,7 +79,7 @@ def _():
     return f"{pool.end()} ids"
 
 
-@test("lease servers: partitioned for longer than the lease: worker_lost, no id outside the span, recovered", sleeps=True)
+@test("lease servers: partitioned for longer than the lease: worker_lost, no id outside the span, recovered")
 def _():
     pool = Pool(size=1)
     lessees = [pool.start(language, name=f"{pool.where.name}-{language}") for language in LANGUAGES]
@@ -104,7 +104,7 @@ def _():
     return f"{pool.end()} ids"
 
 
-@test("lease servers: clocks 10 s apart, and a partition that is longer than the leases", sleeps=True)
+@test("lease servers: clocks 10 s apart, and a partition that is longer than the leases")
 def _():
     # What was given to a clock that is ahead is free again when the server's has come there: there are some more ids.
     pool = Pool(size=16, threshold_ms=12_000)
@@ -133,7 +133,7 @@ def _():
     return f"{pool.end()} ids, ahead by {leads} ms"
 
 
-@test("lease servers: its table is an older copy again: refused until what was given has passed", sleeps=True)
+@test("lease servers: its table is an older copy again: refused until what was given has passed")
 def _():
     pool = Pool(size=4)
     # A call that waits longer may get an id without an error.
@@ -178,7 +178,7 @@ def _():
     return f"{sum(map(len, made))} ids"
 
 
-@test("lease servers: two clones with one token: the second is stopped at its first renewal", sleeps=True)
+@test("lease servers: two clones with one token: the second is stopped at its first renewal")
 def _():
     # Who is stopped at half of 4 s has 2 s of its span left for a machine that is busy.
     pool = Pool(size=1, lease_ms=4_000)
@@ -226,7 +226,7 @@ def post(server, action, words):
     return answer.status, json.loads(body) if body else None
 
 
-@test("lease servers: a server that goes back unnoticed is found out, so the judge judges", sleeps=True)
+@test("lease servers: a server that goes back unnoticed is found out, so the judge judges")
 def _():
     # A lease that nobody's start outlasts.
     pool = Pool(size=1, lease_ms=20_000)

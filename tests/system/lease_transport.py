@@ -13,7 +13,7 @@ def renewed(pool):
     return min(lease["renewals"] for lease in pool.held().values())
 
 
-@test("lease servers: of three URLs the first is slow: it is asked once, then the others, and nobody waits", sleeps=True)
+@test("lease servers: of three URLs the first is slow: it is asked once, then the others, and nobody waits")
 def _():
     # The first one is asked again after 10 s, and once a server has failed, as one may that does not answer in time
     # because the machine is busy: so these have 2 s.
@@ -31,7 +31,7 @@ def _():
     return f"{pool.end()} ids"
 
 
-@test("lease servers: one of two is killed, and the other once that is back: no lease is lost", sleeps=True)
+@test("lease servers: one of two is killed, and the other once that is back: no lease is lost")
 def _():
     pool = Pool(servers=2, size=8, lease_ms=4_000, threshold_ms=300)
     lessees = [pool.start(language) for language in LANGUAGES]

@@ -341,7 +341,7 @@ def lock_outlasts():
     return took
 
 
-@test("leases: a table locked for 3 s of a lease of 10 s is bridged; for 6 s of one of 1 s, lost and recovered", sleeps=True)
+@test("leases: a table locked for 3 s of a lease of 10 s is bridged; for 6 s of one of 1 s, lost and recovered")
 def _():
     with ThreadPoolExecutor(2) as pool:
         bridged, lost = pool.submit(lock_bridged), pool.submit(lock_outlasts)
@@ -364,7 +364,6 @@ def _():
             # The claim that it came in by was made before it was in, and the one before that before the end.
             claims = [line for line in life.notes("claim") if line["at_ms"] <= entered["at_ms"]]
             assert true_ms(claims[-1]) >= until_ms - 5, f"in {until_ms - true_ms(claims[-1])} ms before the span passed"
-            assert true_ms(entered) < until_ms + 1500, f"in {true_ms(entered) - until_ms} ms after the span had passed"
         life.await_ids()
         time.sleep(random.uniform(0.2, 1.2))
         life.kill()

@@ -205,7 +205,7 @@ class Machine:
 
 for _kind in KINDS:
 
-    @test(f"power cuts on {_kind} at any moment: no id twice, whatever was kept there", sleeps=True)
+    @test(f"power cuts on {_kind} at any moment: no id twice, whatever was kept there")
     def _(kind=_kind):
         machine = Machine(kind)
         machine.begin()
@@ -234,7 +234,7 @@ for _kind in KINDS:
         return machine.told()
 
 
-@test("power cuts where fsync and fdatasync do nothing: ids of each kind come twice, so these tests see it", sleeps=True)
+@test("power cuts where fsync and fdatasync do nothing: ids of each kind come twice, so these tests see it")
 def _():
     machine = Machine("ext4")
     machine.lease_server.do("pool", size=16, lease_ms=120_000, threshold_ms=10_000)

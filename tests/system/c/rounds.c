@@ -1,4 +1,4 @@
-/* Full pace, open and close, fork, many times in one go: agent.h says what for. */
+/* Open and close, fork, many times in one go: agent.h says what for. */
 #define _GNU_SOURCE
 #include "agent.h"
 #include <fcntl.h>
@@ -7,31 +7,6 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-leafid_status pace(source of, long long count, char *answer, size_t room) {
-    int64_t id = 0, first = 0, last = 0;
-    long long begun = now_us(), before = begun, slowest = 0, gap = 0;
-    bool rising = true;
-    for (long long i = 0; i < count; i++) {
-        leafid_status status = next_id(of, &id);
-        if (status != LEAFID_OK) return status;
-        long long now = now_us();
-        if (now - before > slowest) slowest = now - before;
-        before = now;
-        rising = rising && id > last;
-        last = id;
-        if (!first) first = id;
-    }
-    long long took = now_us() - begun;
-    for (begun = before = now_us(); before - begun < took;) {
-        long long now = now_us();
-        if (now - before > gap) gap = now - before;
-        before = now;
-    }
-    snprintf(answer, room, "%lld %lld %lld %" PRId64 " %" PRId64 " 0 %s", took, slowest, gap, first, last,
-             rising ? "true" : "false");
-    return LEAFID_OK;
-}
 
 leafid_status open_and_close(long long rounds, int count, char **words, char *answer, size_t room) {
     int64_t id = 0, last = 0;

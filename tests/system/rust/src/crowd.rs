@@ -11,13 +11,6 @@ use std::time::{Duration, Instant};
 
 type Call = Pin<Box<dyn Future<Output = leafid::Result<i64>> + Send>>;
 
-/// The monotonic clock that all processes share, microseconds.
-pub fn now_us() -> i64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
-}
-
 /// Calls of many tags, under way.
 pub struct Crowd {
     calls: Vec<(usize, Option<Call>)>,
@@ -25,7 +18,6 @@ pub struct Crowd {
     errors: Vec<String>,
     woken: Receiver<usize>,
     sender: Sender<usize>,
-    last_us: i64,
 }
 
 struct Number(usize, Mutex<Sender<usize>>);
@@ -45,7 +37,7 @@ impl Crowd {
         let calls = (0..tags.len() * each)
             .map(|n| (n % tags.len(), Some(Box::pin(tags[n % tags.len()].next_async()) as Call)))
             .collect();
-        let mut crowd = Crowd { calls, ids: Vec::new(), errors: Vec::new(), woken, sender, last_us: 0 };
+        let mut crowd = Crowd { calls, ids: Vec::new(), errors: Vec::new(), woken, sender };
         (0..crowd.calls.len()).for_each(|at| crowd.poll(at));
         crowd
     }
@@ -60,11 +52,9 @@ impl Crowd {
             Poll::Ready(Err(error)) => self.errors.push(error.to_string()),
         }
         *call = None;
-        self.last_us = now_us();
     }
 
-    /// Waits at most this long until all are done: ids, how many of them differ, errors, when the last was done, and the
-    /// first error.
+    /// Waits at most this long until all are done: ids, how many of them differ, errors, and the first error.
     pub fn done(mut self, patience: Duration) -> Result<String, String> {
         let end = Instant::now() + patience;
         while self.ids.len() + self.errors.len() < self.calls.len() {
@@ -74,6 +64,6 @@ impl Crowd {
         }
         let distinct = self.ids.iter().collect::<HashSet<_>>().len();
         let error = self.errors.first().map(String::as_str).unwrap_or_default();
-        Ok(format!("{} {distinct} {} {} {error}", self.ids.len(), self.errors.len(), self.last_us))
+        Ok(format!("{} {distinct} {} {error}", self.ids.len(), self.errors.len()))
     }
 }

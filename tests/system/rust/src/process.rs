@@ -81,12 +81,6 @@ pub fn wait(pid: i32) -> End {
     }
 }
 
-/// How long this thread was kept from a processor that it was ready for.
-pub fn kept_waiting() -> Duration {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    Duration::from_nanos(text.split_whitespace().nth(1).and_then(|field| field.parse().ok()).unwrap_or(0))
-}
-
 /// Entries of a directory of /proc/self.
 pub fn count(directory: &str) -> usize {
     std::fs::read_dir(format!("/proc/self/{directory}")).map(Iterator::count).unwrap_or(0)

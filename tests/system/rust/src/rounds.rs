@@ -1,40 +1,9 @@
-//! The actions of `serve` that run many times in one command: ids at full pace, open and close, fork.
+//! The actions of `serve` that run many times in one command: open and close, fork.
 
 use crate::issuer::{Issuer, Opened, text};
 use crate::options::Options;
 use crate::process::{End, Kind, fork, wait};
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
-
-/// This many ids one by one, without a pause: how long they took, the longest from one to the next, the longest from one
-/// reading of the clock to the next in a loop that lasts as long and does nothing else (all in microseconds), the first
-/// id, the last, how often it was to be asked again, and whether they rose.
-pub fn pace(issuer: &Issuer, count: u64) -> Result<String, String> {
-    let (mut first, mut last, mut rising) = (0, 0, true);
-    let (mut slowest, begun) = (Duration::ZERO, Instant::now());
-    let mut before = begun;
-    for _ in 0..count {
-        let id = issuer.next().map_err(text)?;
-        let now = Instant::now();
-        slowest = slowest.max(now - before);
-        before = now;
-        rising &= id > last;
-        last = id;
-        if first == 0 {
-            first = id;
-        }
-    }
-    let took = begun.elapsed();
-    let (mut gap, begun) = (Duration::ZERO, Instant::now());
-    let mut before = begun;
-    while before - begun < took {
-        let now = Instant::now();
-        gap = gap.max(now - before);
-        before = now;
-    }
-    let (took, slowest, gap) = (took.as_micros(), slowest.as_micros(), gap.as_micros());
-    Ok(format!("{took} {slowest} {gap} {first} {last} 0 {rising}"))
-}
 
 /// Opens, makes an id and closes, this many times: how many ids, and whether they rose.
 pub fn open_and_close(options: &Options, count: u64) -> Result<String, String> {

@@ -1,6 +1,6 @@
 //! `serve`: does what it is told on standard input, a line each, and answers with a line each.
 
-use crate::crowd::{self, Crowd};
+use crate::crowd::Crowd;
 use crate::issuer::{Issuer, Opened, text};
 use crate::options::Options;
 use crate::process;
@@ -71,7 +71,7 @@ impl Serve {
                 let tags: Result<Vec<Tag>, String> =
                     (0..count).map(|n| self.tag(word(1), &format!("{}{n}", word(2)))).collect();
                 self.crowd = Some(Crowd::begin(&tags?, calls));
-                Ok(crowd::now_us().to_string())
+                Ok(String::new())
             }
             "crowd-done" => self.crowd.take().ok_or("no crowd")?.done(Duration::from_millis(number(1))),
             "fork" => {
@@ -219,7 +219,6 @@ fn one(issuer: &Issuer, command: &str, first: u64, second: u64) -> Result<String
             Ok(format!("{} {} {first} {last} {rising}", ids.len(), slowest.as_micros()))
         }
         ("stats", _) => issuer.stats().map_err(text),
-        ("pace", _) => rounds::pace(issuer, first),
         ("forks", _) => rounds::forks(issuer, first),
         ("close-under", Issuer::Flake(flake)) => close_under(flake, Duration::from_millis(first)),
         _ => Err(format!("unknown command {command:?}")),

@@ -1,34 +1,21 @@
-//! `stream`: opens, tells the runner how long that took, and writes ids to standard output until it is killed.
+//! `stream`: opens, says so, and writes ids to standard output until it is killed.
 //!
 //! Ids are 8 bytes each in the machine's order, written at most 512 at a time: less than a pipe tears apart, so that
 //! what the reader holds after a kill is what was issued, but for the ids of one unwritten batch, which nobody saw.
 
 use crate::issuer::{Issuer, Opened, text};
 use crate::options::Options;
-use crate::process::kept_waiting;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const BATCH: usize = 512;
 
 /// Arguments: those of `open`, and those of `stream` in ../../subjects.py.
 pub fn run(options: &Options) -> Result<(), String> {
-    let begun = Instant::now();
-    let waited = kept_waiting();
     let handle = Opened::open(options).map_err(text)?;
-    let opened = begun.elapsed();
     let issuer = handle.issuer(options.text("tag").unwrap_or("order")).map_err(text)?;
     let first = issuer.next().map_err(text)?;
-    let took = begun.elapsed();
-    let waited = kept_waiting() - waited;
     put(&[first])?;
-    let worker = handle.worker_id().map_err(text)?.unwrap_or_default();
-    eprintln!(
-        "ready {} {worker} {} {} {}",
-        std::process::id(),
-        opened.as_micros(),
-        took.as_micros(),
-        waited.as_micros()
-    );
+    eprintln!("ready");
     let done: Result<Vec<()>, String> = std::thread::scope(|scope| {
         let others: Vec<_> =
             (1..options.number("threads", 1)).map(|_| scope.spawn(|| issue(&issuer, options))).collect();
