@@ -1,4 +1,4 @@
-"""The programs: started, stopped, killed, begun anew.
+"""The programs, which are the agents with the command `chaos`: started, stopped, killed, begun anew.
 
 Each is told by words, as in `worker=512-523`: `worker` (none: no snowflakes), `tags` with `servers` (none: no
 segments), `name`, `dir`, `threads`, `pause_us`, `batch`, `seed`; `out`, below which it makes a file for each thread and
@@ -18,18 +18,13 @@ import time
 from collections import Counter
 
 from schedule import PROGRAMS
-from world import HERE, SPAWNING
+from world import SPAWNING
 
 from harness import BUILD
-from subjects import PYTHON, environment
+from subjects import LANGUAGES, environment
 from tricks import faketime
 
 RANGE, FIXED = "512-523", "600"
-COMMANDS = {
-    "c": [BUILD / "chaos/program"],
-    "python": [PYTHON, HERE / "program.py"],
-    "node": ["node", HERE / "program.mjs"],
-}
 BATCHES = {"c": 256, "python": 128, "node": 128}
 STARTING, LIVING, ENDING = "starting", "living", "ending"
 
@@ -74,7 +69,7 @@ class Program:
             if self.forks:
                 # The one for several threads has a lock, which a fork copies as it is; these read the clock on one.
                 env["LD_PRELOAD"] = env["LD_PRELOAD"].replace("MT.so", ".so")
-        command = [*COMMANDS[self.language], *(f"{key}={value}" for key, value in words.items())]
+        command = [*LANGUAGES[self.language], "chaos", *(f"{key}={value}" for key, value in words.items())]
         if "host" in given:
             command = [BUILD / "system/apart", *command]
         command = [*map(str, command)]

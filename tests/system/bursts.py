@@ -7,15 +7,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness import ENDLESS, HERE, Skip, assert_none, place, test
+from harness import ENDLESS, Skip, assert_none, place, test
 from servers import FakeServer
-from subjects import PYTHON, Tags, attack, ended_well, words
+from subjects import LANGUAGES, Tags, attack, ended_well, words
 
 BURST = {"delay_ms": 5, "threads": 8, "takes": 5000, "step": 10, "adaptive": "no"}
 
 
 def python_burst(where, **more):
-    done = ended_well([PYTHON, HERE / "agent.py", "burst", *words(where, **more)])
+    done = ended_well([*LANGUAGES["python"], "burst", *words(where, **more)])
     return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", done.stdout)} | {"complaints": done.stderr}
 
 

@@ -1,4 +1,4 @@
-"""The subjects of the tests: an agent in each of four languages, and the programs that attack by themselves.
+"""The subjects of the tests: the agents of four languages in ../agents, and the programs that attack by themselves.
 
 An agent is run as `AGENT COMMAND KEY=VALUE…`. Microseconds are whole numbers, ids decimal.
 
@@ -11,6 +11,8 @@ An agent is run as `AGENT COMMAND KEY=VALUE…`. Microseconds are whole numbers,
     lessee OPTIONS      tries to open until it succeeds, then makes ids until its input ends, with `pause_us` after each
                         call, and continues after errors. Appends ids to the file `ids`, and lines to the file `notes`:
                         monotonic milliseconds and `in WORKER`, `refused CODE: …`, `error CODE: …` or `done`
+
+    chaos WORDS         a program of ../chaos: see runs.py there
 
 OPTIONS with `worker` describe a snowflake, others segments. `dir` is the state directory; without `servers` segments
 have a callback that counts, after `delay_ms`; `tags=NAME:START:STEP,…`; `adaptive=no`; the words `keep` and
@@ -53,16 +55,17 @@ import threading
 import time
 from pathlib import Path
 
-from harness import BUILD, HERE, NEVER_S
+from harness import BUILD, NEVER_S, ROOT
 
-RUST = BUILD / "system/leafid-system"
+RUST = BUILD / "agents/rust"
 PYTHON = BUILD / "venv/bin/python"
+AGENTS = ROOT / "tests/agents"
 
 LANGUAGES = {
     "rust": [str(RUST)],
-    "c": [str(BUILD / "system/agent")],
-    "python": [str(PYTHON), str(HERE / "agent.py")],
-    "node": ["node", "--expose-gc", str(HERE / "agent.mjs")],
+    "c": [str(BUILD / "agents/c")],
+    "python": [str(PYTHON), str(AGENTS / "python/agent.py")],
+    "node": ["node", "--expose-gc", str(AGENTS / "node/agent.mjs")],
 }
 
 

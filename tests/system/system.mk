@@ -4,7 +4,7 @@
 system_seed = $(if $(SEED),--seed $(SEED))
 system_needs := tools system-tools c-lib python-wheel node-package server-program system-programs
 
-.PHONY: test-system power-cuts hosts system-tools system-programs
+.PHONY: test-system power-cuts hosts system-tools system-programs agents
 
 # Most of them wait.
 test-system: $(system_needs)
@@ -21,13 +21,16 @@ system-tools:
 	    prlimit:util-linux mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs ip:iproute2 openssl:openssl || \
 	    echo "tests that need them are skipped" >&2
 
-system-programs: c-lib build/chaos/sorter
+system-programs: agents build/chaos/sorter
 	@mkdir -p build/system
-	@cargo build --profile $(LEAFID_PROFILE) --quiet -p leafid-system
-	@cmp -s $(built)/leafid-system build/system/leafid-system || cp $(built)/leafid-system build/system/
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/stall tests/system/c/stall.c
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/pretend tests/system/c/pretend.c
-	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/apart tests/system/c/apart.c
-	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -Ibuild/c/include -o build/system/agent \
-	    tests/system/c/agent.c tests/system/c/handles.c tests/system/c/lessee.c tests/system/c/rounds.c \
+
+# What makes ids and can be killed, one a language: those of Python and Node are files.
+agents: c-lib
+	@mkdir -p build/agents build/system
+	@cargo build --profile $(LEAFID_PROFILE) --quiet -p leafid-agent
+	@cmp -s $(built)/leafid-agent build/agents/rust || cp $(built)/leafid-agent build/agents/rust
+	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -Ibuild/c/include -o build/agents/c tests/agents/c/*.c \
 	    -Lbuild/c/lib -lleafid -lpthread
+	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/apart tests/system/c/apart.c

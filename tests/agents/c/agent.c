@@ -1,4 +1,4 @@
-/* The agent in C: ../subjects.py says what it is told. */
+/* The agent in C: ../../system/subjects.py says what it is told. */
 #define _GNU_SOURCE
 #include "agent.h"
 #include <inttypes.h>
@@ -201,5 +201,6 @@ int main(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "stream")) return stream(argc - 2, argv + 2);
     if (argc > 1 && !strcmp(argv[1], "serve")) return serve();
     if (argc > 1 && !strcmp(argv[1], "lessee")) return lessee(argc - 2, argv + 2);
+    if (argc > 1 && !strcmp(argv[1], "chaos")) return chaos(argc - 2, argv + 2);
     return 2;
 }

@@ -1,4 +1,4 @@
-// The agent in Node: subjects.py says what it is told. Where the JavaScript thread may not wait, it asks again.
+// The agent in Node: ../../system/subjects.py says what it is told. Where the JavaScript thread may not wait, it asks again.
 
 import { appendFileSync, writeSync } from 'node:fs'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 
-const require = createRequire(fileURLToPath(new URL('../../build/node/', import.meta.url)))
+const require = createRequire(fileURLToPath(new URL('../../../build/node/', import.meta.url)))
 const { LeafidError, Segments, Snowflake } = require('leafid')
 
 const BATCH = 512
@@ -294,6 +294,7 @@ if (process.argv[2] === 'stream') {
     process.stderr.write(`error ${error instanceof LeafidError ? told(error) : error.stack}\n`)
     process.exit(3)
   })
-} else await (process.argv[2] === 'lessee' ? lessee(given) : serve())
+} else if (process.argv[2] === 'chaos') await import('./chaos.mjs')
+else await (process.argv[2] === 'lessee' ? lessee(given) : serve())
 // Open input keeps the process.
 process.stdin.destroy()

@@ -1,23 +1,22 @@
 /*
- * A program of the chaos run: `program key=value...`. It makes ids until SIGTERM, appends each to a file of its own
- * before anything else happens to it, and notes what befell it. SIGUSR1 has it fork; the child continues with the same
- * handles for a while. program.py and program.mjs do the same; their words and files are described in runs.py.
+ * `chaos`: makes ids until SIGTERM, appends each to a file of its own before anything else happens to it, and notes what
+ * befell it. SIGUSR1 has it fork; the child continues with the same handles for a while. chaos.py and chaos.mjs do the
+ * same; their words and files are described in ../../chaos/runs.py.
  */
 #define _GNU_SOURCE
+#include "agent.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <leafid.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { TAGS = 8, BATCH = 1024, LONG_MS = 200 };
+enum { LONG_MS = 200 };
 
 /* What one thread makes ids of one kind for. */
 typedef struct {
@@ -38,10 +37,7 @@ static volatile sig_atomic_t ending, fork_wanted;
 static unsigned chance;
 
 static const char *word(const char *key, const char *fallback) {
-    size_t length = strlen(key);
-    for (int i = 1; i < argument_count; i++)
-        if (!strncmp(arguments[i], key, length) && arguments[i][length] == '=') return arguments[i] + length + 1;
-    return fallback;
+    return option(argument_count, arguments, key, fallback);
 }
 
 static void on_signal(int number) {
@@ -56,11 +52,7 @@ static unsigned below(unsigned end) {
     return chance % end;
 }
 
-static long long now_ms(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
-}
+static long long now_ms(void) { return now_us() / 1000; }
 
 /* How long this thread was kept from a processor that it was ready for. */
 static long long kept_waiting_us(void) {
@@ -73,7 +65,7 @@ static long long kept_waiting_us(void) {
     return sscanf(text, "%lld %lld", &ran, &waited) == 2 ? waited / 1000 : 0;
 }
 
-static void fail(const char *what) {
+static void stop(const char *what) {
     fprintf(stderr, "%s: %s\n", what, strerror(errno));
     _exit(4);
 }
@@ -84,7 +76,7 @@ static void note(const char *what, const char *text) {
     if (length > (int)sizeof out - 2) length = sizeof out - 2;
     for (char *at = out; (at = memchr(at, '\n', (size_t)(out + length - at)));) *at = ' ';
     out[length++] = '\n';
-    if (write(notes, out, (size_t)length) != length) fail("notes");
+    if (write(notes, out, (size_t)length) != length) stop("notes");
 }
 
 /* An error counts once until ids come again, or another one. */
@@ -117,7 +109,7 @@ static void open_file(line *of, int is_alone) {
     snprintf(path, sizeof path, "%s/%s/%s-%s-%d-%d", word("out", "."), of->kind,
              of->tag || !is_alone ? "mixed" : "rising", word("run", "0"), (int)getpid(), (int)(of - lines));
     of->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (of->file < 0) fail(path);
+    if (of->file < 0) stop(path);
     of->last_ms = of->sampled_ms = 0;
     of->turn = 0;
 }
@@ -136,7 +128,7 @@ static int make(line *of) {
         note_error(of, of->kind);
         return 0;
     }
-    if (write(of->file, ids, n * sizeof *ids) != (ssize_t)(n * sizeof *ids)) fail(of->kind);
+    if (write(of->file, ids, n * sizeof *ids) != (ssize_t)(n * sizeof *ids)) stop(of->kind);
     long long now = now_ms();
     if (!of->last_ms)
         of->waited_us = kept_waiting_us(), of->sampled_ms = now;
@@ -203,7 +195,7 @@ static void open_all(void) {
     for (char *name = strtok(names, ","); segments && name && line_count < TAGS; name = strtok(NULL, ",")) {
         line *of = &lines[line_count++];
         of->kind = name;
-        if (leafid_segments_tag(segments, name, &of->tag) != LEAFID_OK) fail(name);
+        if (leafid_segments_tag(segments, name, &of->tag) != LEAFID_OK) stop(name);
     }
 }
 
@@ -246,10 +238,10 @@ static void reap(int wait) {
     }
 }
 
-int main(int count, char **words) {
+int chaos(int count, char **words) {
     argument_count = count, arguments = words;
     notes = open(word("notes", ""), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-    if (notes < 0) fail("notes");
+    if (notes < 0) stop("notes");
     threads = atoi(word("threads", "1")), pause_us = atoi(word("pause_us", "2000")), batch = atoi(word("batch", "64"));
     if (batch > BATCH) batch = BATCH;
     chance = (unsigned)atoi(word("seed", "1")) | 1;

@@ -1,4 +1,4 @@
-"""The agent in Python: subjects.py says what it is told."""
+"""The agent in Python: ../../system/subjects.py says what it is told."""
 
 import array
 import atexit
@@ -372,8 +372,14 @@ def serve(_):
             print("err", micros(begun), f"{error.code}: {error}", flush=True)
 
 
+def chaos(_):
+    import chaos
+
+    chaos.main()
+
+
 if __name__ == "__main__":
     try:
-        {"serve": serve, "stream": stream, "lessee": lessee, "burst": burst}[sys.argv[1]](read(sys.argv[2:]))
+        {function.__name__: function for function in (serve, stream, lessee, burst, chaos)}[sys.argv[1]](read(sys.argv[2:]))
     except leafid.Error as error:
         sys.exit(f"error {error.code}: {error}")

@@ -1,4 +1,4 @@
-/* What the parts of the agent in C share; ../subjects.py says what it is told. */
+/* What the parts of the agent in C share; ../../system/subjects.py says what it is told. */
 #include <leafid.h>
 #include <stddef.h>
 
@@ -42,3 +42,6 @@ leafid_status forks(source of, long long count, char *answer, size_t room);
 
 /* A holder of a leased worker id until its input ends. */
 int lessee(int count, char **words);
+
+/* A program of the chaos run, until SIGTERM. */
+int chaos(int count, char **words);

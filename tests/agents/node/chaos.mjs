@@ -1,15 +1,15 @@
-// A program of the chaos run in Node: as program.c, with the same words and files. It does not fork.
+// `chaos` in Node: as in C, with the same words and files. It does not fork.
 
 import { openSync, readFileSync, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-const require = createRequire(fileURLToPath(new URL('../../build/node/', import.meta.url)))
+const require = createRequire(fileURLToPath(new URL('../../../build/node/', import.meta.url)))
 const { LeafidError, Segments, Snowflake } = require('leafid')
 
 const LONG_MS = 200
-const words = Object.fromEntries(process.argv.slice(2).map(word => word.split(/=(.*)/s, 2)))
+const words = Object.fromEntries(process.argv.slice(3).map(word => word.split(/=(.*)/s, 2)))
 const batch = Number(words.batch ?? 64)
 const pauseMs = Number(words.pause_us ?? 2000) / 1000
 const notes = openSync(words.notes, 'a')

@@ -1,4 +1,4 @@
-"""A program of the chaos run in Python: as program.c, with the same words and files."""
+"""`chaos` in Python: as in C, with the same words and files."""
 
 import array
 import errno
@@ -14,7 +14,7 @@ import time
 import leafid
 
 LONG_MS = 200
-WORDS = dict(word.partition("=")[::2] for word in sys.argv[1:])
+WORDS = dict(word.partition("=")[::2] for word in sys.argv[2:])
 THREADS, BATCH = int(WORDS.get("threads", 1)), int(WORDS.get("batch", 64))
 PAUSE_S = int(WORDS.get("pause_us", 2000)) / 1e6
 NOTES = os.open(WORDS["notes"], os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -194,6 +194,3 @@ def main():
         handle.close()
     reap(0)
     note("done")
-
-
-main()

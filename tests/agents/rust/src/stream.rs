@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const BATCH: usize = 512;
 
-/// Arguments: those of `open`, and those of `stream` in ../../subjects.py.
+/// Arguments: those of `open`, and those of `stream` in ../../../system/subjects.py.
 pub fn run(options: &Options) -> Result<(), String> {
     let handle = Opened::open(options).map_err(text)?;
     let issuer = handle.issuer(options.text("tag").unwrap_or("order")).map_err(text)?;
