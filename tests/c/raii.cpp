@@ -173,8 +173,8 @@ void leases() {
 
 // What the options become on the wire is told by lease_servers.c.
 void lease_servers() {
-    auto away = [] { return std::move(options("http://127.0.0.1:9,http://127.0.0.1:19").request_timeout_ms(500)); };
-    throws([&] { leafid::Snowflake(away().connect_timeout_ms(200).token("secret").header("x-shop", "7")); },
+    auto away = [] { return std::move(options("http://127.0.0.1:9,http://127.0.0.1:19").request_timeout_ms(60000)); };
+    throws([&] { leafid::Snowflake(away().connect_timeout_ms(60000).token("secret").header("x-shop", "7")); },
            LEAFID_WORKER_LOST, "127.0.0.1:19");
     throws([&] { leafid::Snowflake(away().ca_file("/does/not/exist.pem")); }, LEAFID_INVALID_ARGUMENT, "ca_file is ");
     throws([] { leafid::Snowflake(options("7").token("secret")); }, LEAFID_INVALID_ARGUMENT, "token is set");

@@ -150,6 +150,7 @@ static void directory(void) {
     leafid_tag *a, *b;
     int64_t id = -1;
     char source[700];
+    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, PATIENT_MS), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_add_file_tag(options, "order", 500, 10), LEAFID_OK);
     CHECK_STATUS(leafid_segments_options_add_file_tag(options, "invoice", 1, 10), LEAFID_OK);
     REQUIRE_OK(leafid_segments_open(options, &first));

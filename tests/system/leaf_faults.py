@@ -3,7 +3,7 @@
 import itertools
 
 from harness import assert_distinct, place, test
-from leaf_answers import AT_ONCE, INVALID, each_language
+from leaf_answers import BOUNDS, INVALID, each_language
 from servers import FakeServer, stray
 from subjects import Refused, Tags, words
 
@@ -56,12 +56,12 @@ def _():
     urls = ",".join(node.url for node in nodes)
 
     def one(language):
-        options = {"servers": urls, "protocol": "leaf-snowflake", **AT_ONCE}
+        options = {"servers": urls, "protocol": "leaf-snowflake", **BOUNDS}
         subject = Tags(language).open("a", *words(place(), **options))
-        ids = subject.next("a", "order", 30)
+        ids = subject.recovered("a", "order", 30)
         for node in nodes:
             node.do("leaf", snowflake="off", tag=language)
-        error = subject.refused("next", "a", language)
+        error = subject.refusal(language)
         assert error.code == INVALID and "leaf.snowflake.enable=true" in str(error), f"{language}: {error}"
         for node in nodes:
             node.do("leaf", snowflake="on", tag=language)

@@ -25,7 +25,7 @@ def has_lost(lessee):
 
 @test("lease servers: 40 processes of four languages on a pool of 32: 8 wait, and come in as others end")
 def _():
-    pool = Pool(lease_ms=2_500)
+    pool = Pool(lease_ms=10_000)
     trap = FakeServer()
     proxies = dict.fromkeys(("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"), trap.url)
     kinds = ["rust", "c"] * 16 + ["python", "node"] * 4

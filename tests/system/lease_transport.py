@@ -2,7 +2,7 @@
 
 import subprocess
 
-from harness import need, place, test, wait_for
+from harness import PATIENT, need, place, test, wait_for
 from lessees import Pool
 from servers import FakeServer
 from subjects import LANGUAGES, Serve, environment
@@ -95,7 +95,8 @@ def _():
         assert believes.ids("a", 3)
         believes.do("close", "a")
         for url, said in refused:
-            error = believes.refused("open", "a", *where.options(url, state=f"{language}-refused"))
+            options_there = where.options(url, state=f"{language}-refused", **PATIENT, connect_timeout_ms=60_000, request_timeout_ms=60_000)
+            error = believes.refused("open", "a", *options_there)
             missing = [word for word in said if word not in str(error)]
             assert error.code == "worker_lost" and url in str(error) and not missing, f"{language}, {missing}: {error}"
         believes.quit()

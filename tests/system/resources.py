@@ -2,7 +2,7 @@
 
 import os
 
-from harness import place, test
+from harness import place, test, wait_for
 from subjects import Refused, Serve, attack
 
 
@@ -11,6 +11,8 @@ def _():
     where = place()
     victim, other = Serve(), Serve()
     victim.do("open", "a", *where.options(worker=1))
+    # What the opening began has ended.
+    wait_for(lambda: victim.threads() == 1, "the end of the opening's threads")
     ids = victim.ids("a", 10)
     victim.do("close-descriptors")
     # The numbers are given to other files now, more of them than leafid had.

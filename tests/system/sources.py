@@ -4,7 +4,6 @@ and the next right answer is used."""
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import place, test
-from leaf_answers import AT_ONCE, BOUNDS
 from servers import FakeServer
 from subjects import LANGUAGES, Tags, words
 
@@ -49,6 +48,7 @@ WRONG = {
     "resets": ({"reset": True}, AWAY, ["without an answer"]),
 }
 
+BOUNDS = {"timeout_ms": 500, "request_timeout_ms": 300}
 
 
 def answered_wrongly(subject, case, source, elsewhere):
@@ -56,9 +56,9 @@ def answered_wrongly(subject, case, source, elsewhere):
     fault, code, said = WRONG[case]
     aim = f"{elsewhere.url}/api/segment/range/{case}"
     fault = {**fault, "headers": {k: v.replace("ELSEWHERE", aim) for k, v in fault.get("headers", {}).items()}}
-    subject.open("a", *words(place(), servers=source.url, **BOUNDS.get(code, AT_ONCE)))
+    subject.open("a", *words(place(), servers=source.url, **BOUNDS))
     source.fault(fault, tag=case)
-    error = subject.refusal(case, said)
+    error = subject.refusal(case, code, [word.replace("ELSEWHERE", aim) for word in said])
     text, told = str(error), source.report()["tags"][case]
     source.do("clear", tag=case)
     # Where the server counted on, what it counted is lost; an answer may have been under way.

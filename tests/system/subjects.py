@@ -209,13 +209,13 @@ class Tags(Serve):
             except Refused as error:
                 assert time.monotonic() < end, f"no id of {tag} {NEVER_S} s after it was mended: {error}"
 
-    def refusal(self, tag="order", said=(), handle="a"):
-        """The error of a call, once the source has answered in time, unless it is to say that it did not."""
+    def refusal(self, tag="order", code="", said=(), handle="a"):
+        """The error of a call, once it is not of a source that was late for it: that is the machine's business."""
         end = time.monotonic() + NEVER_S
         while True:
             error = self.refused("next", handle, tag)
-            late = error.code == "segment_unavailable" and "in time" in str(error) and "did not answer in time" not in said
-            if not late or time.monotonic() > end:
+            is_meant = error.code == code and all(word in str(error) for word in said)
+            if is_meant or error.code != "segment_unavailable" or time.monotonic() > end:
                 return error
 
     def at_hand(self, most, handle="a", tag="order"):

@@ -108,9 +108,8 @@ def issue(source, given):
 
 
 def stream(given):
-    if "worker" not in given:
-        # Standard error is read at the end: warnings would fill it, and then block.
-        logging.getLogger("leafid").addHandler(logging.NullHandler())
+    # Standard error is read at the end: warnings would fill it, and then block.
+    logging.getLogger("leafid").addHandler(logging.NullHandler())
     handle = open_it(given)
     source = handle if "worker" in given else handle.tag(given.get("tag", "order"))
     first = source.next()

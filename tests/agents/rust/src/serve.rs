@@ -9,6 +9,7 @@ use leafid::{Snowflake, Tag};
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
 use std::os::fd::IntoRawFd;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Reads and answers until the input ends or `quit`.
@@ -227,6 +228,7 @@ fn one(issuer: &Issuer, command: &str, first: u64, second: u64) -> Result<String
 
 /// Calls `next` in a thread of its own, and closes meanwhile.
 fn close_under(flake: &Snowflake, wait: Duration) -> Result<String, String> {
+    let is_in_use = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let next = scope.spawn(|| {
             let mut largest = 0;
@@ -235,8 +237,12 @@ fn close_under(flake: &Snowflake, wait: Duration) -> Result<String, String> {
                     Ok(id) => largest = id,
                     Err(error) => return (largest, error.to_string()),
                 }
+                is_in_use.store(true, Relaxed);
             }
         });
+        while !is_in_use.load(Relaxed) && !next.is_finished() {
+            std::thread::yield_now();
+        }
         std::thread::sleep(wait);
         let closed = flake.close().map_or_else(|error| error.to_string(), |()| "closed".into());
         let (largest, answer) = next.join().map_err(|_| "panicked")?;

@@ -2,6 +2,7 @@
 
 use crate::options::Options;
 use crate::process::{self, End};
+use leafid::Code;
 use std::time::Instant;
 
 /// Arguments: those of a generator, `rounds`.
@@ -29,9 +30,14 @@ pub fn run(options: &Options) -> Result<(), String> {
                 // Its parent leaves by _exit; standard error stays.
                 unsafe { libc::daemon(0, 1) };
                 let begun = Instant::now();
-                let text = match flake.next() {
-                    Ok(id) => format!("{id} {}", begun.elapsed().as_micros()),
-                    Err(error) => format!("error {error}"),
+                let text = loop {
+                    match flake.next() {
+                        Ok(id) => break format!("{id} {}", begun.elapsed().as_micros()),
+                        // Its parent has not ended within half a second: the next call tries again.
+                        Err(error)
+                            if error.code() == Code::WorkerInUse && begun.elapsed() < process::HANGS => {}
+                        Err(error) => break format!("error {error}"),
+                    }
                 };
                 unsafe {
                     libc::write(pipe[1], text.as_ptr().cast(), text.len());
