@@ -120,8 +120,11 @@ def test_peers_whose_clocks_differ(space, off_ms):
 
 
 def test_peers_that_agree_or_are_too_few(space):
-    for answer in ([now_ms()] * 3, [now_ms(), now_ms(), 0], [0, 0], (), iter([now_ms()] * 3), {0: now_ms()}):
-        with leafid.Snowflake(7, **space, peer_times=lambda answer=answer: answer) as flake:
+    for answer in (
+        lambda: [now_ms()] * 3, lambda: [now_ms(), now_ms(), 0], lambda: [0, 0], tuple, lambda: iter([now_ms()] * 3),
+        lambda: {0: now_ms()},
+    ):  # fmt: skip
+        with leafid.Snowflake(7, **space, peer_times=answer) as flake:
             flake.next()
 
 
