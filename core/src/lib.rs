@@ -1,8 +1,8 @@
 //! The logic of leafid: how an id is composed, who may issue it, and when.
 //!
 //! There is no IO, no clock, no thread and no `unsafe` code. A function that depends on time takes `now_ms` (Unix
-//! milliseconds). Machines that only measure durations, as [`FetchState`], [`CircuitBreaker`], [`ServersHealth`],
-//! [`AdaptiveStep`] and [`RunLength`] do, take the milliseconds of a clock that never goes back, such as the boot time.
+//! milliseconds). Machines that only measure durations, as [`segment::FetchState`], [`server::CircuitBreaker`] and
+//! [`RunLength`] do, take the milliseconds of a clock that never goes back, such as the boot time.
 //! A function that depends on chance takes a seed. A call changes state and returns the next action. A call that issues
 //! no id changes nothing. The host crate (`leafid`) reads the clock, stores the records and waits.
 //!
@@ -70,9 +70,9 @@ pub mod run;
 // They are public by the options.
 #[cfg_attr(not(feature = "options"), allow(unreachable_pub))]
 mod secrets;
-mod segment;
-mod server;
-mod snowflake;
+pub mod segment;
+pub mod server;
+pub mod snowflake;
 mod sorted;
 // The machines use all of it.
 #[cfg_attr(not(all(feature = "format", feature = "options", feature = "wire")), allow(dead_code))]
@@ -83,7 +83,7 @@ mod spelling;
 #[cfg(all(feature = "format", feature = "options", feature = "wire"))]
 pub mod supply;
 mod text_form;
-mod time;
+pub mod time;
 mod utc;
 mod uuid;
 #[cfg(feature = "wire")]
@@ -97,41 +97,26 @@ pub use layout::{Layout, LayoutFields, Order};
 pub use public_id_key::PublicIdKey;
 #[cfg(feature = "public-ids")]
 pub use public_ids::PublicIds;
-pub use segment::adaptive_step::{AdaptiveStep, LARGEST_STEP};
-pub use segment::double_buffer::{DoubleBuffer, Empty, Filler};
-pub use segment::fetch_state::{FetchAction, FetchPhase, FetchPlan, FetchState};
+pub use segment::adaptive_step::LARGEST_STEP;
+pub use segment::double_buffer::{DoubleBuffer, Empty};
 pub use segment::fetch_threads::FetchThreads;
-pub use segment::guard::{Guard, IdOrder, MOST_JUMP, MOST_SPANS_IN_MEMORY};
-pub use segment::pending::PendingSegments;
-pub use segment::run_length::{LONGEST_RUN, RunLength};
+pub use segment::guard::IdOrder;
+pub use segment::run_length::RunLength;
 pub use segment::segment::{Fetched, Segment};
-pub use segment::single_ids::{SingleIds, SingleIdsActions, SingleIdsAnswer};
-pub use segment::stock::Stock;
-pub use segment::turns::Turns;
-pub use server::circuit_breaker::{BreakerAction, CallLimit, CircuitBreaker, FetchEnd, ServersReadiness};
-#[cfg(feature = "wire")]
-pub use server::fail_over::{FailOver, FailOverAction, RequestEnd};
-pub use server::health::{Attempt, ServerFailure, ServersHealth};
 #[doc(hidden)]
 pub use snowflake::action::push_zeroes;
 pub use snowflake::action::{Action, Run};
-pub use snowflake::claim_errors::{HeldId, OfflineRefusal, unusable_lease};
-pub use snowflake::claim_search::{ClaimAction, ClaimCandidates, ClaimPatience, ClaimSearch};
-pub use snowflake::extension::{ExtensionAction, SpanExtension};
 pub use snowflake::generator::Snowflake;
-pub use snowflake::lease::{Lease, PEERS_THRESHOLD_MS, Renewal, peers_agree};
+pub use snowflake::lease::{Lease, Renewal};
 pub use snowflake::lease_claims::LeaseClaim;
-pub use snowflake::lease_loss::{LeaseLoss, LossAction};
-pub use snowflake::lease_schedule::{HeldLease, RenewalAnswer, RenewalEnd, RenewalRequest, SPAN_WISH_MS};
-pub use snowflake::record::{Admission, MOST_FORMER, MOST_SKIPPED, Record};
-pub use snowflake::rules::{FIRST_SPAN_MS, LONGEST_SPAN_MS, OnClockBackwards, OnExhausted, Rules};
+pub use snowflake::lease_schedule::{RenewalAnswer, RenewalRequest};
+pub use snowflake::record::Record;
+pub use snowflake::rules::{OnClockBackwards, OnExhausted, Rules};
 pub use snowflake::span::{Span, next_until};
-pub use snowflake::start::{Start, StartAction};
 pub use snowflake::tick_runs::TickRuns;
 pub use text_form::TextForm;
-pub use time::back_off::{BackOff, LONGEST_MS, SHORTEST_BACK_OFF, SHORTEST_MS, URGENT_MS};
-pub use time::clock_filter::{ClockFilter, LeapEvent};
-pub use time::clock_steps::ClockSteps;
+pub use time::back_off::BackOff;
+pub use time::clock_filter::ClockFilter;
 pub use time::durations::{DurationCounts, Durations};
 pub use time::poll_pause::PollPause;
 pub use utc::Utc;

@@ -13,3 +13,13 @@ pub(crate) mod segment;
 pub(crate) mod single_ids;
 pub(crate) mod stock;
 pub(crate) mod turns;
+
+pub use adaptive_step::AdaptiveStep;
+pub use double_buffer::Filler;
+pub use fetch_state::{FetchAction, FetchPhase, FetchPlan, FetchState};
+pub use guard::{Guard, MOST_JUMP, MOST_SPANS_IN_MEMORY};
+pub use pending::PendingSegments;
+pub use run_length::LONGEST_RUN;
+pub use single_ids::{SingleIds, SingleIdsActions, SingleIdsAnswer};
+pub use stock::Stock;
+pub use turns::Turns;

@@ -4,3 +4,8 @@ pub(crate) mod circuit_breaker;
 #[cfg(feature = "wire")]
 pub(crate) mod fail_over;
 pub(crate) mod health;
+
+pub use circuit_breaker::{BreakerAction, CallLimit, CircuitBreaker, FetchEnd, ServersReadiness};
+#[cfg(feature = "wire")]
+pub use fail_over::{FailOver, FailOverAction, RequestEnd};
+pub use health::{Attempt, ServerFailure, ServersHealth};

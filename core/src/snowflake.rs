@@ -15,3 +15,13 @@ pub(crate) mod rules;
 pub(crate) mod span;
 pub(crate) mod start;
 pub(crate) mod tick_runs;
+
+pub use claim_errors::{HeldId, OfflineRefusal, unusable_lease};
+pub use claim_search::{ClaimAction, ClaimCandidates, ClaimPatience, ClaimSearch};
+pub use extension::{ExtensionAction, SpanExtension};
+pub use lease::{PEERS_THRESHOLD_MS, peers_agree};
+pub use lease_loss::{LeaseLoss, LossAction};
+pub use lease_schedule::{HeldLease, RenewalEnd, SPAN_WISH_MS};
+pub use record::{Admission, MOST_FORMER, MOST_SKIPPED};
+pub use rules::{FIRST_SPAN_MS, LONGEST_SPAN_MS};
+pub use start::{Start, StartAction};

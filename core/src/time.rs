@@ -5,3 +5,7 @@ pub(crate) mod clock_filter;
 pub(crate) mod clock_steps;
 pub(crate) mod durations;
 pub(crate) mod poll_pause;
+
+pub use back_off::{LONGEST_MS, SHORTEST_BACK_OFF, SHORTEST_MS, URGENT_MS};
+pub use clock_filter::LeapEvent;
+pub use clock_steps::ClockSteps;

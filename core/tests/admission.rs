@@ -1,7 +1,8 @@
 //! Whether a new generator may continue from a record, and where: never below what the last one was granted.
 
 use crate::common::{NOW_MS, PLAIN, PLAIN_WAIT, Random, each_seed};
-use leafid_core::{Admission, Code, Layout, OnClockBackwards, Record, Rules, Span};
+use leafid_core::snowflake::Admission;
+use leafid_core::{Code, Layout, OnClockBackwards, Record, Rules, Span};
 
 const LEAF: Layout = Layout::LEAF;
 

@@ -1,6 +1,7 @@
 //! The double buffer: ids in order, each once, and the next fetch asked for in time.
 
-use leafid_core::{AdaptiveStep, DoubleBuffer, Empty, Filler, Run, Segment};
+use leafid_core::segment::{AdaptiveStep, Filler};
+use leafid_core::{DoubleBuffer, Empty, Run, Segment};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

@@ -1,6 +1,7 @@
 //! The errors of claims: who holds a worker id, and what to do.
 
-use leafid_core::{Code, Error, HeldId, Layout, Lease, Rules, unusable_lease};
+use leafid_core::snowflake::{HeldId, unusable_lease};
+use leafid_core::{Code, Error, Layout, Lease, Rules};
 
 const HELD: HeldId<'_> = HeldId {
     space: "shop",

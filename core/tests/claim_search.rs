@@ -1,9 +1,9 @@
 //! The search for a free worker id: which id is claimed next, how long it takes, and the error it ends with.
 
-use leafid_core::{
-    ClaimAction, ClaimCandidates, ClaimPatience, ClaimSearch, Code, Error, LONGEST_SPAN_MS, Layout,
-    OfflineRefusal, OnClockBackwards, Record, Rules, Span,
+use leafid_core::snowflake::{
+    ClaimAction, ClaimCandidates, ClaimPatience, ClaimSearch, LONGEST_SPAN_MS, OfflineRefusal,
 };
+use leafid_core::{Code, Error, Layout, OnClockBackwards, Record, Rules, Span};
 use std::time::Duration;
 
 const NOW_MS: i64 = 1_800_000_000_000;

@@ -2,9 +2,8 @@
 //! comes twice, and the ids do not run away from the clock.
 
 use crate::common::{NOW_MS, Random, each_seed};
-use leafid_core::{
-    Action, Admission, Layout, OnClockBackwards, Record, Rules, Snowflake as Flake, Span, next_until,
-};
+use leafid_core::snowflake::Admission;
+use leafid_core::{Action, Layout, OnClockBackwards, Record, Rules, Snowflake as Flake, Span, next_until};
 
 const LEAF: Layout = Layout::LEAF;
 const STARTS: u64 = 500;

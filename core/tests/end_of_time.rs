@@ -83,7 +83,7 @@ fn a_start_at_the_end_is_refused() {
         let mut record = Record::unused(0, layout);
         let end = layout.expires_at_ms();
         let refused = |record: &Record, now_ms| match record.admit(&PLAIN, now_ms) {
-            leafid_core::Admission::Refused(error) => error.code(),
+            leafid_core::snowflake::Admission::Refused(error) => error.code(),
             other => panic!("{layout}: {other:?}"),
         };
         assert_eq!(refused(&record, end), Code::TimeExhausted);

@@ -1,7 +1,8 @@
 //! One request over several servers: whom it asks, for how long, and what it returns. No socket and no thread.
 
+use leafid_core::server::{FailOver, FailOverAction, RequestEnd, ServerFailure, ServersHealth};
 use leafid_core::wire::Verdict;
-use leafid_core::{Code, Error, FailOver, FailOverAction, RequestEnd, ServerFailure, ServersHealth};
+use leafid_core::{Code, Error};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);

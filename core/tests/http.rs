@@ -12,10 +12,11 @@ use leafid_core::http::{
     BodyEnd, ClaimEnd, Exchange, ExchangeStep, Frame, HttpCall, HttpResult, HttpServer, HttpServers,
     NoResponse, ResponseHead,
 };
+use leafid_core::server::ServersHealth;
 use leafid_core::wire::Request;
 use leafid_core::wire::leaf::LeafMode;
 use leafid_core::wire::range::RangeRequest;
-use leafid_core::{Error, Lease, LeaseClaim, RenewalAnswer, ServersHealth};
+use leafid_core::{Error, Lease, LeaseClaim, RenewalAnswer};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,8 +1,7 @@
 //! The core's use of a lease source's results, and of the clocks of peers.
 
-use leafid_core::{
-    Code, Layout, Lease, OnClockBackwards, PEERS_THRESHOLD_MS, Renewal, Rules, Span, peers_agree,
-};
+use leafid_core::snowflake::{PEERS_THRESHOLD_MS, peers_agree};
+use leafid_core::{Code, Layout, Lease, OnClockBackwards, Renewal, Rules, Span};
 
 const NOW: i64 = 1_700_000_000_000;
 const WEEK_MS: i64 = 7 * 86_400_000;

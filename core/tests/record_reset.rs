@@ -1,9 +1,8 @@
 //! What a reset skips: whatever was granted at or above the clock, by this run or a former one.
 
 use crate::common::{NOW_MS, PLAIN, Random, each_seed};
-use leafid_core::{
-    Admission, Code, Layout, LayoutFields, MOST_FORMER, MOST_SKIPPED, Record, Span, next_until,
-};
+use leafid_core::snowflake::{Admission, MOST_FORMER, MOST_SKIPPED};
+use leafid_core::{Code, Layout, LayoutFields, Record, Span, next_until};
 
 const LEAF: Layout = Layout::LEAF;
 const YEAR_MS: i64 = 365 * 86_400_000;

@@ -1,6 +1,7 @@
 //! Segments, the step, and the guard against ranges that were given before.
 
-use leafid_core::{AdaptiveStep, Code, Guard, IdOrder, LARGEST_STEP, MOST_SPANS_IN_MEMORY, Segment};
+use leafid_core::segment::{AdaptiveStep, Guard, MOST_SPANS_IN_MEMORY};
+use leafid_core::{Code, IdOrder, LARGEST_STEP, Segment};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -1,7 +1,8 @@
 //! Where a generator starts, from its record, the options and the clock.
 
 use crate::common::{NOW_MS, PLAIN, PLAIN_WAIT};
-use leafid_core::{Code, LONGEST_SPAN_MS, Layout, OnClockBackwards, Record, Rules, Span, Start, StartAction};
+use leafid_core::snowflake::{LONGEST_SPAN_MS, Start, StartAction};
+use leafid_core::{Code, Layout, OnClockBackwards, Record, Rules, Span};
 
 const LEAF: Layout = Layout::LEAF;
 

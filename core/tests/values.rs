@@ -1,11 +1,10 @@
 //! Machines are values: a search through their states copies, compares and keeps them.
 
 use leafid_core::format::state::{StoredRecord, Writer};
-use leafid_core::{
-    Action, AdaptiveStep, BackOff, BreakerAction, CircuitBreaker, ClaimSearch, FailOver, FetchState, Guard,
-    HeldLease, LeaseLoss, PendingSegments, PollPause, Record, RequestEnd, RunLength, ServersHealth,
-    SingleIds, SpanExtension, StartAction, TickRuns, Turns,
-};
+use leafid_core::segment::{AdaptiveStep, FetchState, Guard, PendingSegments, SingleIds, Turns};
+use leafid_core::server::{BreakerAction, CircuitBreaker, FailOver, RequestEnd, ServersHealth};
+use leafid_core::snowflake::{ClaimSearch, HeldLease, LeaseLoss, SpanExtension, StartAction};
+use leafid_core::{Action, BackOff, PollPause, Record, RunLength, TickRuns};
 use std::hash::Hash;
 
 fn is_value<T: Clone + Eq + Hash>() {}

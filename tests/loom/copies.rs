@@ -8,12 +8,16 @@ use std::path::{Path, PathBuf};
 /// The core's list of modules, each from the copy that `copied` makes of its file, in another place. What a list may not
 /// begin with when included is left out.
 pub fn core_list(core: &Path, mut copied: impl FnMut(&str, &str) -> PathBuf) -> String {
-    let mut list = String::new();
-    for line in read(&core.join("lib.rs")).lines() {
+    let (text, mut list, mut before) = (read(&core.join("lib.rs")), String::new(), "");
+    for line in text.lines() {
         if line.starts_with("//!") || line.starts_with("#![") {
             continue;
         }
-        if let Some(name) = line.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';')) {
+        let module = line.strip_prefix("pub ").unwrap_or(line).strip_prefix("mod ");
+        // Parts behind a feature are left out.
+        let is_left_out = before.starts_with("#[cfg(");
+        before = line;
+        if let Some(name) = module.and_then(|rest| rest.strip_suffix(';')).filter(|_| !is_left_out) {
             let (file, folder) = (format!("{name}.rs"), core.join(name));
             let mut place = file.clone();
             if folder.is_dir() {

@@ -7,9 +7,8 @@ use crate::{leafid_core_layout, leafid_core_status};
 use alloc::boxed::Box;
 use alloc::format;
 use core::ffi::c_char;
-use leafid_core::{
-    Action, Error, LONGEST_SPAN_MS, OnClockBackwards, OnExhausted, Result, Rules, Snowflake, Span, next_until,
-};
+use leafid_core::snowflake::LONGEST_SPAN_MS;
+use leafid_core::{Action, Error, OnClockBackwards, OnExhausted, Result, Rules, Snowflake, Span, next_until};
 
 /// What a generator does when the clock is behind its last id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

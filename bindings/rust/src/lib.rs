@@ -45,12 +45,13 @@ pub use config::key_source::load_public_id_key;
 pub use leafid_core::options::{ClockSource, MOST_IDS, allowed};
 #[doc(hidden)]
 pub use leafid_core::options::{DEFAULT_TIMEOUT_MS, MOST_MS, MOST_PREWARMED, no_memory, refused, shown_url};
+#[doc(hidden)]
+pub use leafid_core::segment::LONGEST_RUN;
 pub use leafid_core::{
     Code, Error, Layout, LayoutFields, Lease, OnClockBackwards, OnExhausted, Order, Parts, PublicIdKey,
     PublicIds, Renewal, Result, Segment, TextForm, Utc, id_to_uuid, parse_id, uuid_to_id,
 };
-#[doc(hidden)]
-pub use leafid_core::{LONGEST_RUN, PollPause, Run, RunLength, TickRuns};
+pub use leafid_core::{PollPause, Run, RunLength, TickRuns};
 pub use metrics::metrics;
 #[doc(hidden)]
 pub use os::host_lock::WorkerLock;

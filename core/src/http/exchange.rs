@@ -20,14 +20,12 @@ use super::http_servers::HttpServers;
 use super::no_response::NoResponse;
 use super::subject::{HttpAnswer, Subject};
 use crate::aside::OfCall;
+use crate::server::{FailOver, FailOverAction, RequestEnd, ServerFailure, ServersHealth};
 use crate::snowflake::lease_claims::{leaves_unanswered, of_a_claim};
 use crate::wire::Verdict;
 use crate::wire::leaf::LeafMode;
 use crate::wire::range::RangeRequest;
-use crate::{
-    Code, Error, FailOver, FailOverAction, Fetched, Lease, LeaseClaim, RenewalAnswer, RequestEnd, Result,
-    ServerFailure, ServersHealth,
-};
+use crate::{Code, Error, Fetched, Lease, LeaseClaim, RenewalAnswer, Result};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;

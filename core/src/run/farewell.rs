@@ -8,7 +8,8 @@
 //! | the lease is kept | a renewal of servers was given up, and has no answer | nothing is released |
 
 use crate::call::CLOSE_WAITS;
-use crate::{HeldLease, Layout, Lease, RenewalAnswer};
+use crate::snowflake::HeldLease;
+use crate::{Layout, Lease, RenewalAnswer};
 use core::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

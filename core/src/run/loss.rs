@@ -10,8 +10,9 @@
 //! | `UnderWay` | its claim failed | `Waiting` |
 //! | `UnderWay` | its claim got a lease, and won the worker id | another generator takes over |
 
+use crate::Error;
 use crate::run::moment::Moment;
-use crate::{Error, LeaseLoss, LossAction};
+use crate::snowflake::{LeaseLoss, LossAction};
 use core::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -38,7 +38,8 @@ use crate::run::seat::{Seat, SpanEnd};
 use crate::run::server_leases::ServerLeases;
 use crate::run::settings::{RunSettings, Workers};
 use crate::run::waiting::{Answer, Delay, DelayedBy, Waiting};
-use crate::{Code, Error, Lease, RenewalAnswer, RenewalEnd, Snowflake};
+use crate::snowflake::RenewalEnd;
+use crate::{Code, Error, Lease, RenewalAnswer, Snowflake};
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::sync::Arc;
@@ -453,8 +454,7 @@ impl RunOrder {
             if !leaving.is_gone() {
                 return Progress::Waits(leaving.due());
             }
-            if let Err(error) = &leaving.result {
-                let worker_id = leaving.worker_id;
+            if let Leaving { worker_id, result: Err(error), .. } = leaving {
                 m.notices.warn(format!("the record of worker id {worker_id} was not closed: {error}"));
             }
             self.leaving = None;

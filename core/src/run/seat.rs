@@ -17,10 +17,8 @@ use crate::run::locks::Locks;
 use crate::run::moment::{Moment, earliest};
 use crate::run::record_file::RecordFile;
 use crate::run::record_write::RecordWritten;
-use crate::{
-    Code, Error, ExtensionAction, HeldLease, RenewalAnswer, RenewalEnd, RenewalRequest, Result, Span,
-    SpanExtension,
-};
+use crate::snowflake::{ExtensionAction, HeldLease, RenewalEnd, SpanExtension};
+use crate::{Code, Error, RenewalAnswer, RenewalRequest, Result, Span};
 use alloc::boxed::Box;
 use alloc::format;
 use core::time::Duration;

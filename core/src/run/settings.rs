@@ -2,7 +2,9 @@
 
 use crate::http::{HttpProxy, HttpServers};
 use crate::options::{RunOptions, WorkerFrom};
-use crate::{Error, Layout, Rules, ServersHealth, unusable_lease};
+use crate::server::ServersHealth;
+use crate::snowflake::unusable_lease;
+use crate::{Error, Layout, Rules};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;

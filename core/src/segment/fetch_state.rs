@@ -13,7 +13,9 @@
 //! | queued, fetching | poll | the same: never two at once |
 //! | fetching | succeeded, failed, cancelled | idle |
 
-use crate::{AdaptiveStep, BackOff, Code, Error, URGENT_MS};
+use crate::segment::AdaptiveStep;
+use crate::time::URGENT_MS;
+use crate::{BackOff, Code, Error};
 use alloc::boxed::Box;
 use core::mem::take;
 

@@ -17,8 +17,9 @@
 //!
 //! After the first failed request of a tag, only one request runs at a time, until one succeeds.
 
+use crate::segment::Turns;
 use crate::sorted_map::SortedMap;
-use crate::{Error, Result, Segment, Turns};
+use crate::{Error, Result, Segment};
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::mem::{replace, take};

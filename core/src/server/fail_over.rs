@@ -14,8 +14,9 @@
 //! | asked, by the first request | the server had closed the kept connection | ready: it is asked once more |
 //! | ready, asked | cancelled | done: a probe that was not made, or has not ended, may be made by others |
 
+use crate::Error;
+use crate::server::health::{Attempt, ServerFailure, ServersHealth};
 use crate::wire::Verdict;
-use crate::{Attempt, Error, ServerFailure, ServersHealth};
 use alloc::vec::Vec;
 use core::time::Duration;
 

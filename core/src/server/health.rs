@@ -16,7 +16,8 @@
 //! | any | an attempt succeeds | healthy |
 
 use crate::sorted_map::SortedMap;
-use crate::{BackOff, Code, Error, LONGEST_MS};
+use crate::time::LONGEST_MS;
+use crate::{BackOff, Code, Error};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 

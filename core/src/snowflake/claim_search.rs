@@ -29,8 +29,10 @@
 //! An id is only a candidate: its claim checks everything again under the locks of the id.
 
 use crate::quoted::Quoted;
+use crate::snowflake::claim_errors::OfflineRefusal;
+use crate::snowflake::rules::LONGEST_SPAN_MS;
 use crate::sorted::sorted;
-use crate::{Code, Error, LONGEST_SPAN_MS, Layout, OfflineRefusal, OnClockBackwards, Record, Rules};
+use crate::{Code, Error, Layout, OnClockBackwards, Record, Rules};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;

@@ -3,8 +3,9 @@
 //! If a clock was in 2036 for a while, runs of that time remain in the record, perhaps several. When the clock is
 //! corrected and the record is reset, all of them are skipped, because time will reach 2036 again.
 
+use crate::snowflake::{MOST_FORMER, MOST_SKIPPED};
 use crate::sorted::sorted;
-use crate::{Code, Error, MOST_FORMER, MOST_SKIPPED, Record, Result, Span};
+use crate::{Code, Error, Record, Result, Span};
 use alloc::format;
 use alloc::vec::Vec;
 

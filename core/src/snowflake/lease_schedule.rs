@@ -14,7 +14,8 @@
 //! | in flight | failed | idle; backs off, at most for a quarter of the rest of the lease |
 //! | in flight | not held, lost | lost: the host drops the lease |
 
-use crate::{BackOff, Code, Error, Layout, Lease, Renewal, SHORTEST_BACK_OFF, Span};
+use crate::time::SHORTEST_BACK_OFF;
+use crate::{BackOff, Code, Error, Layout, Lease, Renewal, Span};
 use alloc::format;
 use core::time::Duration;
 

@@ -14,8 +14,9 @@
 //! | any | `raised_to` | all ticks below the floor are used |
 //! | any | `reset` | unused at the clock; all spans above it are `skipped` |
 
+use crate::snowflake::LONGEST_SPAN_MS;
 use crate::snowflake::span::first_not_skipped;
-use crate::{Code, Error, LONGEST_SPAN_MS, Layout, OnClockBackwards, Result, Rules, Span, Utc};
+use crate::{Code, Error, Layout, OnClockBackwards, Result, Rules, Span, Utc};
 use alloc::format;
 use alloc::vec::Vec;
 

@@ -1,7 +1,8 @@
 //! Spans of ticks. Each is granted to one generator, once.
 
+use crate::snowflake::rules::{FIRST_SPAN_MS, LONGEST_SPAN_MS};
 use crate::sorted::sorted;
-use crate::{FIRST_SPAN_MS, LONGEST_SPAN_MS, Layout, OnClockBackwards, Rules};
+use crate::{Layout, OnClockBackwards, Rules};
 
 /// A half-open range of ticks `[from, until)` of one worker id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

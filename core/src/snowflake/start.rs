@@ -10,8 +10,9 @@
 //! | it is too far ahead of the clock for a span, but not for a start | `Begin` with an empty span |
 //! | clock behind the record, before the epoch, past the last tick | `Refused` |
 
+use crate::snowflake::Admission;
 use crate::spelling::name::START_AFTER;
-use crate::{Admission, Code, Error, Layout, Record, Result, Rules, Span, next_until};
+use crate::{Code, Error, Layout, Record, Result, Rules, Span, next_until};
 use alloc::format;
 
 /// What a start depends on besides the record and the clock.

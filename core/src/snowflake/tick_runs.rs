@@ -10,7 +10,8 @@
 //!
 //! So few ids of a tick are taken one by one, and at most a [`SHARE`]th of the ids that were issued is wasted.
 
-use crate::{LONGEST_RUN, Layout, Run};
+use crate::segment::LONGEST_RUN;
+use crate::{Layout, Run};
 
 /// A run has a `SHARE`th of the ids that were issued before it.
 const SHARE: usize = 8;

@@ -2,7 +2,8 @@
 //! no histograms of them.
 
 use super::memory_mark::Accepted;
-use crate::{Guard, IdOrder, Result, Segment};
+use crate::segment::Guard;
+use crate::{IdOrder, Result, Segment};
 use alloc::vec::Vec;
 use core::time::Duration;
 

@@ -1,7 +1,8 @@
 //! The mark of a tag in memory: what this process remembers of what its source gave.
 
 use crate::format::mark::MOST_SPANS;
-use crate::{Error, Guard, IdOrder, MOST_SPANS_IN_MEMORY, Result, Segment};
+use crate::segment::{Guard, MOST_SPANS_IN_MEMORY};
+use crate::{Error, IdOrder, Result, Segment};
 use alloc::vec::Vec;
 
 /// The mark of one tag in the memory of a process. The host keeps it for the life of the process, by source and tag.

@@ -3,8 +3,9 @@
 use super::fetches::Fetches;
 use super::tag_supply::TagSupply;
 use super::work::FetchStage;
+use crate::segment::Stock;
 use crate::sorted::sorted;
-use crate::{DurationCounts, Error, Segment, Stock};
+use crate::{DurationCounts, Error, Segment};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;

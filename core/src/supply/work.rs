@@ -1,7 +1,8 @@
 //! A running fetch of a tag: what it does now, and what it knows so far.
 
+use crate::Segment;
 use crate::http::Exchange;
-use crate::{FetchPlan, Segment};
+use crate::segment::FetchPlan;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -2,7 +2,8 @@
 
 use crate::json::Object;
 use crate::quoted::Quoted;
-use crate::{Code, Error, ServerFailure};
+use crate::server::ServerFailure;
+use crate::{Code, Error};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;

@@ -1,8 +1,8 @@
 //! Every sequence of ends that calls to two servers can have.
 
 use super::{Reply, SUBJECTS, Subject, World, error};
-use leafid_core::ServersHealth;
 use leafid_core::http::{Exchange, ExchangeStep, HttpCall, HttpEnd, HttpResult, NoResponse};
+use leafid_core::server::ServersHealth;
 use std::time::Duration;
 
 /// How a call ends.

@@ -2,9 +2,9 @@
 
 use crate::cases::holds;
 use crate::ids::layout;
+use leafid_core::snowflake::Admission;
 use leafid_core::{
-    Action, Admission, Code, Layout, OnClockBackwards, OnExhausted, Record, Rules, Run, Snowflake, Span,
-    next_until,
+    Action, Code, Layout, OnClockBackwards, OnExhausted, Record, Rules, Run, Snowflake, Span, next_until,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
 //! The guard, beside a list of all that it accepted.
 
 use crate::cases::holds;
-use leafid_core::{Code, Guard, IdOrder, Segment};
+use leafid_core::segment::Guard;
+use leafid_core::{Code, IdOrder, Segment};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

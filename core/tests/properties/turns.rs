@@ -1,7 +1,7 @@
 //! Tags take turns: the next request is for the tag with the fewest under way.
 
 use crate::cases::holds;
-use leafid_core::Turns;
+use leafid_core::segment::Turns;
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]

@@ -62,7 +62,6 @@ use segment::double_buffer::{DoubleBuffer, Empty, Filler};
 use segment::segment::Segment;
 use snowflake::action::{Action, Run};
 use snowflake::generator::Snowflake;
-use snowflake::rules::{FIRST_SPAN_MS, LONGEST_SPAN_MS};
 use snowflake::rules::{OnClockBackwards, OnExhausted, Rules};
 use snowflake::span::Span;
 use utc::Utc;

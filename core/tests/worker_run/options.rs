@@ -1,10 +1,10 @@
 //! From the options of a user to the settings of a run.
 
-use leafid_core::ServersHealth;
 use leafid_core::http::{HttpProxy, HttpServer, HttpServers};
 use leafid_core::options::{Environment, OptionOf, OptionValue, OptionValues, RunOptions};
 use leafid_core::place::PlaceSettings;
 use leafid_core::run::{RunSettings, Workers};
+use leafid_core::server::ServersHealth;
 use std::sync::Arc;
 use std::time::Duration;
 

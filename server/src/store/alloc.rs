@@ -4,7 +4,8 @@ use super::dialect::Dialect;
 use super::sql::Sql;
 use super::stride::out_of_ids;
 use super::transaction::{Transaction, Value, integer, text};
-use leafid_core::{Code, Error, Fetched, MOST_JUMP, Result};
+use leafid_core::segment::MOST_JUMP;
+use leafid_core::{Code, Error, Fetched, Result};
 
 /// A row.
 struct Allocated {

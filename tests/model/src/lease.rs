@@ -12,10 +12,11 @@
 
 use crate::bounds::LeaseBounds;
 use crate::generator::Generator;
-use leafid_core::{
-    Code, Error, ExtensionAction, HeldLease, Layout, LayoutFields, Lease, LeaseLoss, LossAction, Order,
-    Record, Renewal, RenewalAnswer, RenewalEnd, Rules, SPAN_WISH_MS, SpanExtension, Start, StartAction,
+use leafid_core::snowflake::{
+    ExtensionAction, HeldLease, LeaseLoss, LossAction, RenewalEnd, SPAN_WISH_MS, SpanExtension, Start,
+    StartAction,
 };
+use leafid_core::{Code, Error, Layout, LayoutFields, Lease, Order, Record, Renewal, RenewalAnswer, Rules};
 use stateright::Property;
 use std::collections::BTreeSet;
 use std::time::Duration;

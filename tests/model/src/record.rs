@@ -9,9 +9,9 @@
 
 use crate::bounds::Bounds;
 use crate::generator::Generator;
+use leafid_core::snowflake::{Admission, ExtensionAction, SpanExtension, Start, StartAction};
 use leafid_core::{
-    Action as Next, Admission, ExtensionAction, Layout, LayoutFields, OnClockBackwards, OnExhausted, Order,
-    Record, Rules, Span, SpanExtension, Start, StartAction,
+    Action as Next, Layout, LayoutFields, OnClockBackwards, OnExhausted, Order, Record, Rules, Span,
 };
 use stateright::Property;
 use std::collections::BTreeSet;

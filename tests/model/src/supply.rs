@@ -12,10 +12,11 @@ use leafid_core::call::{CallId, Clocks, FileAdvice, SharedFailure};
 use leafid_core::format::file_steps::{FileFacts, FileStep};
 use leafid_core::format::mark::Mark;
 use leafid_core::format::{shared, two_slots};
+use leafid_core::segment::Guard;
 use leafid_core::supply::{
     Call, CallEnd, Collected, MarkStore, Notice, Prewarm, Source, Supply, SupplySettings, Ticket, Wish,
 };
-use leafid_core::{Guard, IdOrder, Segment};
+use leafid_core::{IdOrder, Segment};
 use stateright::Property;
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};

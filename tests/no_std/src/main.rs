@@ -50,7 +50,7 @@ fn checks() -> [bool; 14] {
         }),
         leaf.compose(0, 0, 0)
             .is_err_and(|error| (error.to_string() == "before_epoch") != cfg!(feature = "messages")),
-        Record::unused(39, leaf).admit(&rules, NOW_MS) == leafid_core::Admission::From(from),
+        Record::unused(39, leaf).admit(&rules, NOW_MS) == leafid_core::snowflake::Admission::From(from),
         formats(),
         options(),
         public_ids(),

@@ -4,7 +4,8 @@ use super::report::{Report, Status};
 use crate::os::env::Env;
 use crate::worker::settings::SnowflakeSettings;
 use leafid_core::http::{Exchange, HttpResult};
-use leafid_core::{Error, Lease, PEERS_THRESHOLD_MS, Result, SPAN_WISH_MS, peers_agree};
+use leafid_core::snowflake::{PEERS_THRESHOLD_MS, SPAN_WISH_MS, peers_agree};
+use leafid_core::{Error, Lease, Result};
 use std::io;
 
 /// Claims a worker id and releases it at once. Does nothing if the ids do not come from lease servers.

@@ -3,8 +3,9 @@
 use crate::ClockSource;
 use crate::os::log_queue::{self, Level};
 use crate::os::{PerProcess, process};
+use leafid_core::ClockFilter;
 use leafid_core::call::Clocks;
-use leafid_core::{ClockFilter, ClockSteps, LeapEvent};
+use leafid_core::time::{ClockSteps, LeapEvent};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

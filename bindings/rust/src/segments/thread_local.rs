@@ -2,7 +2,8 @@
 
 use super::reserved_run::ReservedRun;
 use super::tag::Tag;
-use leafid_core::{LONGEST_RUN, Result, Run};
+use leafid_core::segment::LONGEST_RUN;
+use leafid_core::{Result, Run};
 
 /// A handle reserves at most this part of a segment, so that a few handles do not hold all of a small segment.
 const PARTS: u64 = 16;

@@ -2,9 +2,10 @@
 
 use crate::http::{HttpOptions, ServerPool};
 use crate::os::env::Env;
+use leafid_core::Result;
 use leafid_core::http::{Exchange, ExchangeStep, HttpCall, HttpEnd, HttpResult, HttpServers, NoResponse};
 use leafid_core::run::Workers;
-use leafid_core::{Result, ServersHealth};
+use leafid_core::server::ServersHealth;
 use std::sync::Arc;
 
 /// The servers that lease the worker ids of one id space.

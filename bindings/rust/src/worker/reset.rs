@@ -6,7 +6,8 @@ use crate::worker::settings::SnowflakeSettings;
 use crate::worker::worker_locks::{RecordFiles, WorkerLocks};
 use leafid_core::call::FileAdvice;
 use leafid_core::run::record_open::RecordOpen;
-use leafid_core::{ClaimAction, ClaimSearch, Code, Error, Record, Result};
+use leafid_core::snowflake::{ClaimAction, ClaimSearch};
+use leafid_core::{Code, Error, Record, Result};
 
 /// A record before and after its reset.
 #[derive(Debug)]

@@ -96,6 +96,18 @@ impl Crate {
         self.files.insert(module.to_owned(), source);
     }
 
+    /// How many names the crate's own file hands on.
+    pub(crate) fn root_names(&self) -> usize {
+        let exports =
+            self.files[""].code.split(';').filter_map(|item| item.trim_start().strip_prefix("pub use "));
+        exports
+            .map(|item| {
+                words(item.rsplit("::{").next().unwrap_or(item)).iter().filter(|word| *word == ",").count()
+                    + 1
+            })
+            .sum()
+    }
+
     /// The types that have methods in several files, and those of the files that do not define them.
     pub(crate) fn spread_types(&self) -> BTreeSet<(String, String)> {
         let files = self.files.iter().filter(|(module, _)| !is_of_a_system(module));

@@ -5,7 +5,8 @@
 
 use super::run::{breaks, holds, holds_within};
 use super::{ascending, distinct, join, saw, spawn};
-use crate::{PendingSegments, Run, Segment, mutants};
+use crate::segment::PendingSegments;
+use crate::{Run, Segment, mutants};
 use loom::sync::Mutex;
 use std::sync::Arc;
 
