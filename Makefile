@@ -139,6 +139,7 @@ docs: check
 
 test-rust: tools
 	@RUST_TEST_THREADS=6 cargo test --quiet -p leafid-core -p leafid -p leafid-c -p leafid-core-c
+	@cargo test --quiet -p leafid-driven
 
 # What tests are run and tested with.
 test-tools: tools

@@ -7,7 +7,7 @@
 
 wasm_target := wasm32-unknown-unknown
 # The modules, and their features.
-wasm_modules := leafid:default leafid-snowflake:snowflake leafid-public-ids:messages,public-ids
+wasm_modules := leafid:default leafid-snowflake:granted leafid-public-ids:messages,public-ids
 # Flags for the rest of the project, such as a sanitizer's, are not for this target.
 wasm_cargo = env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS $(CARGO)
 wasm_crate := --quiet --target $(wasm_target) -p leafid-wasm --no-default-features

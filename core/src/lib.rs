@@ -27,6 +27,8 @@
 //!   Layouts, ids and generators then format no text, which halves a small program.
 //! * `format`: the formats of files. It needs `serde_json` and `crc`, both without std.
 //! * `options`: the checks of options. It needs no dependency, but a host with options of its own has no use for it.
+//! * `parts`: spans are granted and segments offered by the host itself. A host that drives `run::WorkerRun` and
+//!   `supply::Supply` does without it.
 //! * `public-ids`: ids encrypted one to one. It needs `aes`, `fpe` and `zeroize`, all without std.
 //! * `wire`: the protocols of servers. It needs `serde_json`, without std.
 #![no_std]

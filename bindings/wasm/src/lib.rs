@@ -14,7 +14,7 @@ mod argument;
 mod call_terms;
 #[cfg(feature = "wire")]
 mod drive;
-#[cfg(all(feature = "snowflake", not(feature = "wire")))]
+#[cfg(feature = "granted")]
 mod granted;
 #[cfg(feature = "wire")]
 mod host_call;

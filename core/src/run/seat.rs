@@ -134,7 +134,7 @@ impl Seat {
     /// Grants the first span, once. It stays usable after the lease is lost.
     pub(crate) fn grant_first(&mut self, flake: &Flake) -> bool {
         let first = self.first.take();
-        first.into_iter().for_each(|first| flake.grant(first));
+        first.into_iter().for_each(|first| flake.add(first));
         self.started |= first.is_some();
         first.is_some()
     }
@@ -195,7 +195,7 @@ impl Seat {
             Ok(()) => {
                 self.extension.written();
                 (self.rests_until, self.started) = (None, true);
-                goal.into_iter().for_each(|goal| flake.grant(goal));
+                goal.into_iter().for_each(|goal| flake.add(goal));
                 SpanEnd::Granted
             }
             Err(error) => {

@@ -154,11 +154,13 @@ impl DoubleBuffer {
 
     /// Adds a segment after the others. When more than `prefetch` percent of it are used, the next fetch is requested.
     /// If both slots are in use, or the buffer was sealed, returns the segment as the error.
+    #[cfg(any(feature = "parts", test))]
     pub fn offer(&self, filler: &mut Filler, segment: Segment, prefetch: u32) -> Result<(), Segment> {
         self.offer_rest(filler, segment, prefetch, 0)
     }
 
-    /// As [`DoubleBuffer::offer`], with what is left of a segment whose first `used` ids never were in the buffer.
+    /// As `offer`, with what is left of a segment whose first `used` ids never were in the buffer.
+    #[cfg_attr(not(all(feature = "format", feature = "options", feature = "wire")), allow(dead_code))]
     pub(crate) fn offer_rest(
         &self,
         filler: &mut Filler,
@@ -238,6 +240,7 @@ impl DoubleBuffer {
 
 /// The number of the id of a segment of so many ids, from 0, that requests the next fetch: more than `prefetch` percent
 /// are used before it.
+#[cfg_attr(not(all(feature = "format", feature = "options", feature = "wire")), allow(dead_code))]
 pub(crate) fn fetch_at(length: u64, prefetch: u32) -> u64 {
     let percent = u64::from(prefetch);
     let number = (length / 100).saturating_mul(percent).saturating_add(length % 100 * percent / 100 + 1);

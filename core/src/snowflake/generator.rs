@@ -33,7 +33,8 @@ struct Hot(AtomicU64);
 
 /// A generator of one worker id. Ids strictly increase whatever the clock does. Any number of threads may call it.
 ///
-/// ```
+#[cfg_attr(feature = "parts", doc = "```")]
+#[cfg_attr(not(feature = "parts"), doc = "```ignore")]
 /// use leafid_core::{Layout, Rules, Snowflake, Span};
 /// let now_ms = 1_600_000_000_000;
 /// let tick = Layout::LEAF.tick_at(now_ms).unwrap_or(0);
@@ -144,7 +145,14 @@ impl Snowflake {
     }
 
     /// Adds a span. It starts where the last one ended, or above. Ticks in between are never used.
+    #[cfg(feature = "parts")]
     pub fn grant(&self, span: Span) {
+        self.add(span);
+    }
+
+    /// As `grant`, whose order a machine holds.
+    #[cfg_attr(not(all(feature = "format", feature = "options", feature = "wire")), allow(dead_code))]
+    pub(crate) fn add(&self, span: Span) {
         if span.is_empty() || span.until > self.layout.last_tick() + 1 {
             return;
         }
