@@ -27,12 +27,16 @@
 //!   Layouts, ids and generators then format no text, which halves a small program.
 //! * `format`: the formats of files. It needs `serde_json` and `crc`, both without std.
 //! * `options`: the checks of options. It needs no dependency, but a host with options of its own has no use for it.
-//! * `parts`: spans are granted and segments offered by the host itself. A host that drives `run::WorkerRun` and
-//!   `supply::Supply` does without it.
+//! * `parts`: the host itself grants spans and offers segments, and the pieces of the machines are public: for hosts
+//!   that store spans in their own way, and for tests. What drives `run::WorkerRun` and `supply::Supply` does without.
 //! * `public-ids`: ids encrypted one to one. It needs `aes`, `fpe` and `zeroize`, all without std.
 //! * `wire`: the protocols of servers. It needs `serde_json`, without std.
 #![no_std]
 #![forbid(unsafe_code)]
+// The pieces of the machines are public by the feature.
+#![cfg_attr(not(feature = "parts"), allow(unreachable_pub))]
+// The machines use all of it.
+#![cfg_attr(not(all(feature = "format", feature = "options", feature = "wire")), allow(dead_code))]
 
 extern crate alloc;
 #[cfg(test)]
@@ -76,8 +80,6 @@ pub mod segment;
 pub mod server;
 pub mod snowflake;
 mod sorted;
-// The machines use all of it.
-#[cfg_attr(not(all(feature = "format", feature = "options", feature = "wire")), allow(dead_code))]
 mod sorted_map;
 // Without options a program has one spelling.
 #[cfg_attr(not(feature = "options"), allow(dead_code, unreachable_pub))]

@@ -14,12 +14,17 @@ pub(crate) mod single_ids;
 pub(crate) mod stock;
 pub(crate) mod turns;
 
+#[cfg(feature = "parts")]
 pub use adaptive_step::AdaptiveStep;
+#[cfg(feature = "parts")]
 pub use double_buffer::Filler;
 pub use fetch_state::{FetchAction, FetchPhase, FetchPlan, FetchState};
-pub use guard::{Guard, MOST_JUMP, MOST_SPANS_IN_MEMORY};
+pub use guard::MOST_JUMP;
+#[cfg(feature = "parts")]
+pub use guard::{Guard, MOST_SPANS_IN_MEMORY};
+#[cfg(feature = "parts")]
 pub use pending::PendingSegments;
 pub use run_length::LONGEST_RUN;
 pub use single_ids::{SingleIds, SingleIdsActions, SingleIdsAnswer};
-pub use stock::Stock;
+#[cfg(feature = "parts")]
 pub use turns::Turns;

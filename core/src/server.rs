@@ -6,6 +6,8 @@ pub(crate) mod fail_over;
 pub(crate) mod health;
 
 pub use circuit_breaker::{BreakerAction, CallLimit, CircuitBreaker, FetchEnd, ServersReadiness};
-#[cfg(feature = "wire")]
+#[cfg(all(feature = "parts", feature = "wire"))]
 pub use fail_over::{FailOver, FailOverAction, RequestEnd};
-pub use health::{Attempt, ServerFailure, ServersHealth};
+#[cfg(feature = "parts")]
+pub use health::ServerFailure;
+pub use health::ServersHealth;

@@ -16,12 +16,21 @@ pub(crate) mod span;
 pub(crate) mod start;
 pub(crate) mod tick_runs;
 
+#[cfg(feature = "parts")]
 pub use claim_errors::{HeldId, OfflineRefusal, unusable_lease};
-pub use claim_search::{ClaimAction, ClaimCandidates, ClaimPatience, ClaimSearch};
+pub use claim_search::{ClaimAction, ClaimSearch};
+#[cfg(feature = "parts")]
+pub use claim_search::{ClaimCandidates, ClaimPatience};
+#[cfg(feature = "parts")]
 pub use extension::{ExtensionAction, SpanExtension};
 pub use lease::{PEERS_THRESHOLD_MS, peers_agree};
+#[cfg(feature = "parts")]
 pub use lease_loss::{LeaseLoss, LossAction};
-pub use lease_schedule::{HeldLease, RenewalEnd, SPAN_WISH_MS};
+pub use lease_schedule::SPAN_WISH_MS;
+#[cfg(feature = "parts")]
+pub use lease_schedule::{HeldLease, RenewalEnd};
+#[cfg(feature = "parts")]
 pub use record::{Admission, MOST_FORMER, MOST_SKIPPED};
-pub use rules::{FIRST_SPAN_MS, LONGEST_SPAN_MS};
+pub use rules::LONGEST_SPAN_MS;
+#[cfg(feature = "parts")]
 pub use start::{Start, StartAction};

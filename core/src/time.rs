@@ -6,6 +6,7 @@ pub(crate) mod clock_steps;
 pub(crate) mod durations;
 pub(crate) mod poll_pause;
 
-pub use back_off::{LONGEST_MS, SHORTEST_BACK_OFF, SHORTEST_MS, URGENT_MS};
+#[cfg(feature = "parts")]
+pub use back_off::{LONGEST_MS, SHORTEST_MS};
 pub use clock_filter::LeapEvent;
 pub use clock_steps::ClockSteps;

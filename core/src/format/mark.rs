@@ -7,7 +7,7 @@ use crate::format::span_text;
 use crate::format::unused::UnusedSegments;
 use crate::json::{JsonResult, JsonValue, Object};
 use crate::quoted::{Escaped, Quoted};
-use crate::segment::{Guard, MOST_SPANS_IN_MEMORY};
+use crate::segment::guard::{Guard, MOST_SPANS_IN_MEMORY};
 use crate::{IdOrder, Result};
 use alloc::format;
 use alloc::string::String;

@@ -3,7 +3,7 @@
 //! Each span is the distance of its start from the start of the one before, its number of ids, and its stride unless
 //! that is 1: `1000,5;4,1;-7,2,3`. The span that grew last comes last.
 
-use crate::segment::Guard;
+use crate::segment::guard::Guard;
 use crate::{IdOrder, Segment};
 use alloc::format;
 use alloc::string::String;

@@ -276,7 +276,7 @@ mod properties;
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::snowflake::{MOST_FORMER, MOST_SKIPPED};
+    use crate::snowflake::record::{MOST_FORMER, MOST_SKIPPED};
 
     /// The largest possible record: every number at its longest, and text that JSON writes with six bytes for each.
     #[test]

@@ -13,7 +13,7 @@ use super::http_servers::{HttpServer, HttpServers};
 use super::no_response::NoResponse;
 use super::subject::{HttpAnswer, Subject};
 use crate::aside::OfCall;
-use crate::server::ServerFailure;
+use crate::server::health::ServerFailure;
 use crate::snowflake::lease_claims::leaves_unanswered;
 use crate::wire::{Request, Response, Verdict, lease_server, quoted};
 use crate::{Code, Error, Lease, LeaseClaim, RenewalAnswer};

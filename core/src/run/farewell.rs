@@ -8,7 +8,7 @@
 //! | the lease is kept | a renewal of servers was given up, and has no answer | nothing is released |
 
 use crate::call::CLOSE_WAITS;
-use crate::snowflake::HeldLease;
+use crate::snowflake::lease_schedule::HeldLease;
 use crate::{Layout, Lease, RenewalAnswer};
 use core::time::Duration;
 

@@ -25,7 +25,9 @@ use crate::run::locks::Locks;
 use crate::run::moment::Moment;
 use crate::run::record_file::RecordFile;
 use crate::run::record_open::{RecordOpen, RecordOpened, RecordPeek, record_file_name};
-use crate::snowflake::{HeldId, HeldLease, OfflineRefusal, Start, StartAction};
+use crate::snowflake::claim_errors::{HeldId, OfflineRefusal};
+use crate::snowflake::lease_schedule::HeldLease;
+use crate::snowflake::start::{Start, StartAction};
 use crate::spelling::name::NO_RECORD_WAIT_MS;
 use crate::{Code, Error, Lease, Result, Span, Utc};
 use alloc::boxed::Box;
@@ -346,8 +348,8 @@ impl IdClaim {
     fn write(&mut self, m: &Moment<'_>) -> Option<RunCall> {
         let IdStage::Writing(won) = &mut self.stage else { return None };
         // The host draws the owner when it writes.
-        let record = won.file.record().begin(won.first, won.granted_at_ms, 0);
-        won.file.begin(record, m.writer()).map(|write| RunCall::WriteRecord(Box::new(write)))
+        let record = won.file.record().begun(won.first, won.granted_at_ms, 0);
+        won.file.ask_begun(record, m.writer()).map(|write| RunCall::WriteRecord(Box::new(write)))
     }
 
     fn written(&mut self, m: &mut Moment<'_>, result: Result<()>) {

@@ -163,7 +163,7 @@ impl Leaving {
         // Not after a step back, which the next start must detect.
         let writer =
             if closed.granted_at_ms > record.granted_at_ms { m.writer() } else { self.file.writer().clone() };
-        self.file.write(closed, writer)
+        self.file.ask(closed, writer)
     }
 
     /// A write ended: of the end, or of a span that was being written when the generator was sealed.

@@ -12,7 +12,7 @@
 
 use crate::Error;
 use crate::run::moment::Moment;
-use crate::snowflake::{LeaseLoss, LossAction};
+use crate::snowflake::lease_loss::{LeaseLoss, LossAction};
 use core::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

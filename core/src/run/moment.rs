@@ -6,7 +6,7 @@ use crate::place::Place;
 use crate::run::cache_read::CacheSeeker;
 use crate::run::notices::Notices;
 use crate::run::settings::{RunSettings, Workers};
-use crate::snowflake::ClaimPatience;
+use crate::snowflake::claim_search::ClaimPatience;
 use crate::spelling::name::TIMEOUT_MS;
 use crate::time::LeapEvent;
 use crate::{Code, Error, Rules};

@@ -38,7 +38,7 @@ use crate::run::seat::{Seat, SpanEnd};
 use crate::run::server_leases::ServerLeases;
 use crate::run::settings::{RunSettings, Workers};
 use crate::run::waiting::{Answer, Delay, DelayedBy, Waiting};
-use crate::snowflake::RenewalEnd;
+use crate::snowflake::lease_schedule::RenewalEnd;
 use crate::{Code, Error, Lease, RenewalAnswer, Snowflake};
 use alloc::collections::VecDeque;
 use alloc::format;

@@ -3,10 +3,10 @@
 //! | State | Event | Next state |
 //! | --- | --- | --- |
 //! | found | `into_file` | open; above what a damaged slot may have granted |
-//! | open | `write` | a write is under way, with a higher number than any before |
+//! | open | `ask` | a write is under way, with a higher number than any before |
 //! | a write is under way | `written` with success | open with the new record; the other slot is next |
 //! | a write is under way | `written` with an error | open with the record before; the same slot is next |
-//! | open, of a record that is not stored | `write` | open with the new record |
+//! | open, of a record that is not stored | `ask` | open with the new record |
 
 use crate::call::FileAdvice;
 use crate::format::state::{StoredRecord, Writer};
@@ -83,9 +83,21 @@ impl RecordFile {
         self.place.as_ref().map(|(path, _)| &**path)
     }
 
-    /// Asks for a record to be written. No other write may be under way. `None` if records are not stored: then it is
-    /// this file's record at once.
+    /// Asks for the record that starts at the clock again although this one is ahead of it. Errors: those of
+    /// [`Record::reset`].
+    pub fn reset(&mut self, now_ms: i64, writer: Writer) -> Result<Option<RecordWrite>> {
+        Ok(self.ask(self.record().reset(now_ms)?, writer))
+    }
+
+    /// Asks for a record to be written.
+    #[cfg(feature = "parts")]
     pub fn write(&mut self, record: Record, writer: Writer) -> Option<RecordWrite> {
+        self.ask(record, writer)
+    }
+
+    /// As `write`, in the order that a machine holds. No other write may be under way. `None` if records are not stored:
+    /// then it is this file's record at once.
+    pub(crate) fn ask(&mut self, record: Record, writer: Writer) -> Option<RecordWrite> {
         let Some((path, advice)) = &self.place else {
             self.stored.record = record;
             return None;
@@ -96,9 +108,9 @@ impl RecordFile {
         Some(RecordWrite::new(stored, &self.stored, before, self.spare, (path, *advice)))
     }
 
-    /// As [`RecordFile::write`], for the first record of a run, whose owner the host draws.
-    pub fn begin(&mut self, record: Record, writer: Writer) -> Option<RecordWrite> {
-        self.write(record, writer).map(RecordWrite::of_new_owner)
+    /// For the first record of a run, whose owner the host draws.
+    pub(crate) fn ask_begun(&mut self, record: Record, writer: Writer) -> Option<RecordWrite> {
+        self.ask(record, writer).map(RecordWrite::of_new_owner)
     }
 
     /// A write ended. After an error the record before stays; if the write began a run, the file must be opened again,

@@ -17,7 +17,8 @@ use crate::run::locks::Locks;
 use crate::run::moment::{Moment, earliest};
 use crate::run::record_file::RecordFile;
 use crate::run::record_write::RecordWritten;
-use crate::snowflake::{ExtensionAction, HeldLease, RenewalEnd, SpanExtension};
+use crate::snowflake::extension::{ExtensionAction, SpanExtension};
+use crate::snowflake::lease_schedule::{HeldLease, RenewalEnd};
 use crate::{Code, Error, RenewalAnswer, RenewalRequest, Result, Span};
 use alloc::boxed::Box;
 use alloc::format;
@@ -121,8 +122,8 @@ impl Seat {
         match self.step(flake, is_waited_for, is_disk_free, m) {
             SpanStep::Write(goal) if !m.settings.persist => {
                 // Without records the span is as good as durable.
-                let record = self.file.record().extend(goal, m.now_ms);
-                self.file.write(record, m.writer());
+                let record = self.file.record().extended(goal, m.now_ms);
+                self.file.ask(record, m.writer());
                 self.writing = Some(goal);
                 Some(self.written(Ok(()), flake, m))
             }
@@ -177,8 +178,8 @@ impl Seat {
         m: &Moment<'_>,
     ) -> Option<RunCall> {
         let SpanStep::Write(goal) = self.step(flake, is_waited_for, true, m) else { return None };
-        let record = self.file.record().extend(goal, m.now_ms);
-        let write = self.file.write(record, m.writer())?;
+        let record = self.file.record().extended(goal, m.now_ms);
+        let write = self.file.ask(record, m.writer())?;
         self.writing = Some(goal);
         Some(RunCall::WriteRecord(Box::new(write)))
     }

@@ -3,7 +3,7 @@
 use crate::http::{HttpProxy, HttpServers};
 use crate::options::{RunOptions, WorkerFrom};
 use crate::server::ServersHealth;
-use crate::snowflake::unusable_lease;
+use crate::snowflake::claim_errors::unusable_lease;
 use crate::{Error, Layout, Rules};
 use alloc::string::String;
 use alloc::sync::Arc;

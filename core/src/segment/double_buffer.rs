@@ -160,7 +160,6 @@ impl DoubleBuffer {
     }
 
     /// As `offer`, with what is left of a segment whose first `used` ids never were in the buffer.
-    #[cfg_attr(not(all(feature = "format", feature = "options", feature = "wire")), allow(dead_code))]
     pub(crate) fn offer_rest(
         &self,
         filler: &mut Filler,
@@ -240,7 +239,6 @@ impl DoubleBuffer {
 
 /// The number of the id of a segment of so many ids, from 0, that requests the next fetch: more than `prefetch` percent
 /// are used before it.
-#[cfg_attr(not(all(feature = "format", feature = "options", feature = "wire")), allow(dead_code))]
 pub(crate) fn fetch_at(length: u64, prefetch: u32) -> u64 {
     let percent = u64::from(prefetch);
     let number = (length / 100).saturating_mul(percent).saturating_add(length % 100 * percent / 100 + 1);

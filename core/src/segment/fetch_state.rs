@@ -13,8 +13,8 @@
 //! | queued, fetching | poll | the same: never two at once |
 //! | fetching | succeeded, failed, cancelled | idle |
 
-use crate::segment::AdaptiveStep;
-use crate::time::URGENT_MS;
+use crate::segment::adaptive_step::{AdaptiveStep};
+use crate::time::back_off::{URGENT_MS};
 use crate::{BackOff, Code, Error};
 use alloc::boxed::Box;
 use core::mem::take;

@@ -17,7 +17,7 @@
 //!
 //! After the first failed request of a tag, only one request runs at a time, until one succeeds.
 
-use crate::segment::Turns;
+use crate::segment::turns::{Turns};
 use crate::sorted_map::SortedMap;
 use crate::{Error, Result, Segment};
 use alloc::vec::Vec;

@@ -16,7 +16,7 @@
 //! | any | an attempt succeeds | healthy |
 
 use crate::sorted_map::SortedMap;
-use crate::time::LONGEST_MS;
+use crate::time::back_off::LONGEST_MS;
 use crate::{BackOff, Code, Error};
 use alloc::boxed::Box;
 use alloc::vec::Vec;

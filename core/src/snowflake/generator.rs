@@ -151,7 +151,6 @@ impl Snowflake {
     }
 
     /// As `grant`, whose order a machine holds.
-    #[cfg_attr(not(all(feature = "format", feature = "options", feature = "wire")), allow(dead_code))]
     pub(crate) fn add(&self, span: Span) {
         if span.is_empty() || span.until > self.layout.last_tick() + 1 {
             return;

@@ -3,7 +3,7 @@
 //! If a clock was in 2036 for a while, runs of that time remain in the record, perhaps several. When the clock is
 //! corrected and the record is reset, all of them are skipped, because time will reach 2036 again.
 
-use crate::snowflake::{MOST_FORMER, MOST_SKIPPED};
+use crate::snowflake::record::{MOST_FORMER, MOST_SKIPPED};
 use crate::sorted::sorted;
 use crate::{Code, Error, Record, Result, Span};
 use alloc::format;
@@ -12,17 +12,34 @@ use alloc::vec::Vec;
 /// Former runs with a smaller distance are joined.
 const NEAR_MS: u64 = 60_000;
 impl Record {
-    /// The record of the next run, which starts where [`Record::admit`] says. The last run becomes a former one.
+    /// The record of the next run, which starts where [`Record::admit`] says.
+    #[cfg(feature = "parts")]
     pub fn begin(&self, run: Span, granted_at_ms: i64, owner: u128) -> Record {
+        self.begun(run, granted_at_ms, owner)
+    }
+
+    /// The record of the current run with one more span.
+    #[cfg(feature = "parts")]
+    pub fn extend(&self, span: Span, granted_at_ms: i64) -> Record {
+        self.extended(span, granted_at_ms)
+    }
+
+    /// The former runs and the skipped spans of the record once this run has begun. The last run is a former one then.
+    pub fn history_before(&self, run: Span) -> (Vec<Span>, Vec<Span>) {
         // No run begins below this one except by a reset, which skips the spans of earlier runs.
         let (passed, skipped) = self.skipped.iter().partition(|span| span.until <= run.from);
-        let former = self.former_with([passed, Vec::from([self.run])].concat());
+        (self.former_with([passed, Vec::from([self.run])].concat()), skipped)
+    }
+
+    /// As `begin`, whose order a machine holds.
+    pub(crate) fn begun(&self, run: Span, granted_at_ms: i64, owner: u128) -> Record {
+        let (former, skipped) = self.history_before(run);
         Record { run, granted_at_ms, owner, skipped, former, ..self.clone() }
     }
 
-    /// The record of the current run with one more span. Ticks in between, such as after a leap of the clock, do not
-    /// count as used, so that no reset skips them.
-    pub fn extend(&self, span: Span, granted_at_ms: i64) -> Record {
+    /// As `extend`. Ticks in between, such as after a leap of the clock, do not count as used, so that no reset skips
+    /// them.
+    pub(crate) fn extended(&self, span: Span, granted_at_ms: i64) -> Record {
         let gap = span.from.saturating_sub(self.run.until);
         if !self.run.is_empty() && self.is_near(gap) {
             let run = Span { from: self.run.from, until: span.until };

@@ -21,7 +21,7 @@
 //! sandbox, a paused machine) meets failures that are its own: its requests timed out while it did not run. So the time
 //! begins anew after a stop.
 
-use crate::time::SHORTEST_BACK_OFF;
+use crate::time::back_off::SHORTEST_BACK_OFF;
 use crate::{BackOff, Code, Error};
 use alloc::format;
 use core::time::Duration;

@@ -14,7 +14,7 @@
 //! | in flight | failed | idle; backs off, at most for a quarter of the rest of the lease |
 //! | in flight | not held, lost | lost: the host drops the lease |
 
-use crate::time::SHORTEST_BACK_OFF;
+use crate::time::back_off::SHORTEST_BACK_OFF;
 use crate::{BackOff, Code, Error, Layout, Lease, Renewal, Span};
 use alloc::format;
 use core::time::Duration;

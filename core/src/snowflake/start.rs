@@ -10,7 +10,7 @@
 //! | it is too far ahead of the clock for a span, but not for a start | `Begin` with an empty span |
 //! | clock behind the record, before the epoch, past the last tick | `Refused` |
 
-use crate::snowflake::Admission;
+use crate::snowflake::record::Admission;
 use crate::spelling::name::START_AFTER;
 use crate::{Code, Error, Layout, Record, Result, Rules, Span, next_until};
 use alloc::format;

@@ -2,7 +2,7 @@
 //! no histograms of them.
 
 use super::memory_mark::Accepted;
-use crate::segment::Guard;
+use crate::segment::guard::Guard;
 use crate::{IdOrder, Result, Segment};
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -1,7 +1,7 @@
 //! The mark of a tag in memory: what this process remembers of what its source gave.
 
 use crate::format::mark::MOST_SPANS;
-use crate::segment::{Guard, MOST_SPANS_IN_MEMORY};
+use crate::segment::guard::{Guard, MOST_SPANS_IN_MEMORY};
 use crate::{Error, IdOrder, Result, Segment};
 use alloc::vec::Vec;
 

@@ -3,7 +3,7 @@
 use super::fetches::Fetches;
 use super::tag_supply::TagSupply;
 use super::work::FetchStage;
-use crate::segment::Stock;
+use crate::segment::stock::Stock;
 use crate::sorted::sorted;
 use crate::{DurationCounts, Error, Segment};
 use alloc::string::String;

@@ -1,6 +1,6 @@
 //! The back-off after failures: longer each time. A seed adds jitter, so that several callers do not retry at one
-//! moment. The machines of a snowflake give none: [`crate::snowflake::HeldLease`], [`crate::snowflake::LeaseLoss`],
-//! [`crate::snowflake::SpanExtension`].
+//! moment. The machines of a snowflake give none: [`crate::snowflake::lease_schedule::HeldLease`], [`crate::snowflake::lease_loss::LeaseLoss`],
+//! [`crate::snowflake::extension::SpanExtension`].
 //!
 //! Construct: [`BackOff::new`]. Events: [`BackOff::failed`], [`BackOff::succeeded`]. Queries: all others.
 //!

@@ -3,7 +3,7 @@
 use super::{Method, Request, Response, Verdict, canonical, percent_encoded};
 use crate::json::{JsonResult, Object};
 use crate::quoted::Quoted;
-use crate::segment::Guard;
+use crate::segment::guard::Guard;
 use crate::{Code, Error, Fetched, IdOrder, Result, Segment};
 use alloc::format;
 use alloc::string::String;

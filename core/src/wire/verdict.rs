@@ -2,7 +2,7 @@
 
 use crate::json::Object;
 use crate::quoted::Quoted;
-use crate::server::ServerFailure;
+use crate::server::health::ServerFailure;
 use crate::{Code, Error};
 use alloc::borrow::ToOwned;
 use alloc::format;

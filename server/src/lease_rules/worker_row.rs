@@ -84,8 +84,8 @@ impl Worker {
             },
         };
         record.run.until = record.run.until.max(tick(floor_ms));
-        let begun = record.begin(span((self.begins_ms, self.until_ms)), 0, 0);
-        self.with_history(&begun)
+        let (former, skipped) = record.history_before(span((self.begins_ms, self.until_ms)));
+        self.with_history(&former, &skipped)
     }
 
     /// Where a grant to this holder has to end: where the next span begins that is never granted again.
@@ -142,13 +142,12 @@ impl Worker {
             ..self.clone()
         };
         let skipped = reset.skipped.iter().map(in_ms).collect();
-        Ok((freed.with_history(&reset)?, skipped))
+        Ok((freed.with_history(&reset.former, &reset.skipped)?, skipped))
     }
 
-    fn with_history(mut self, record: &Record) -> Result<Worker> {
+    fn with_history(mut self, former: &[Span], skipped: &[Span]) -> Result<Worker> {
         let all = |spans: &[Span]| spans.iter().map(in_ms).collect();
-        let history =
-            History { of_ms: self.begins_ms, former: all(&record.former), skipped: all(&record.skipped) };
+        let history = History { of_ms: self.begins_ms, former: all(former), skipped: all(skipped) };
         let failed = |error: serde_json::Error| Error::new(Code::Internal, error.to_string());
         self.history = serde_json::to_string(&history).map_err(failed)?;
         Ok(self)

@@ -26,15 +26,65 @@
 //! No segment reaches a buffer:
 //!
 //! ```compile_fail,E0599
-//! use leafid_core::segment::Filler;
-//! fn offers(buffer: &leafid_core::DoubleBuffer, filler: &mut Filler, segment: leafid_core::Segment) {
+//! use leafid_core::{DoubleBuffer, Segment};
+//! fn offers<T>(buffer: &DoubleBuffer, filler: T, segment: Segment) {
 //!     let _ = buffer.offer(filler, segment, 10);
 //! }
 //! ```
 //!
 //! ```compile_fail,E0624
-//! use leafid_core::segment::Filler;
-//! fn offers(buffer: &leafid_core::DoubleBuffer, filler: &mut Filler, segment: leafid_core::Segment) {
+//! use leafid_core::{DoubleBuffer, Segment};
+//! fn offers<T>(buffer: &DoubleBuffer, filler: T, segment: Segment) {
 //!     let _ = buffer.offer_rest(filler, segment, 10, 0);
+//! }
+//! ```
+//!
+//! ```compile_fail,E0432
+//! use leafid_core::segment::Filler;
+//! ```
+//!
+//! No segment passes another guard than the machine's:
+//!
+//! ```compile_fail,E0432
+//! use leafid_core::segment::Guard;
+//! ```
+//!
+//! No record is changed but by a reset, nor written:
+//!
+//! ```compile_fail,E0599
+//! fn begins(record: &leafid_core::Record, run: leafid_core::Span) {
+//!     let _ = record.begin(run, 0, 0);
+//! }
+//! ```
+//!
+//! ```compile_fail,E0624
+//! fn begins(record: &leafid_core::Record, run: leafid_core::Span) {
+//!     let _ = record.begun(run, 0, 0);
+//! }
+//! ```
+//!
+//! ```compile_fail,E0599
+//! fn extends(record: &leafid_core::Record, span: leafid_core::Span) {
+//!     let _ = record.extend(span, 0);
+//! }
+//! ```
+//!
+//! ```compile_fail,E0624
+//! fn extends(record: &leafid_core::Record, span: leafid_core::Span) {
+//!     let _ = record.extended(span, 0);
+//! }
+//! ```
+//!
+//! ```compile_fail,E0599
+//! use leafid_core::{Record, format::state::Writer, run::record_file::RecordFile};
+//! fn writes(file: &mut RecordFile, record: Record, writer: Writer) {
+//!     let _ = file.write(record, writer);
+//! }
+//! ```
+//!
+//! ```compile_fail,E0624
+//! use leafid_core::{Record, format::state::Writer, run::record_file::RecordFile};
+//! fn writes(file: &mut RecordFile, record: Record, writer: Writer) {
+//!     let _ = file.ask(record, writer);
 //! }
 //! ```

@@ -67,9 +67,8 @@ fn once(env: &Env, settings: &SnowflakeSettings, worker_id: u32) -> Result<Reset
     let (mut file, warning) = found.into_file(&settings.options.rules, now_ms);
     warning.iter().for_each(|warning| log::warn!("leafid: {warning}"));
     let before = file.record().clone();
-    let after = before.reset(now_ms)?;
-    if let Some(write) = file.write(after.clone(), state_file::this_process(env)) {
+    if let Some(write) = file.reset(now_ms, state_file::this_process(env))? {
         file.written(held.write(write, || env.number()))?;
     }
-    Ok(Reset { before, after })
+    Ok(Reset { before, after: file.record().clone() })
 }
