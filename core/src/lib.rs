@@ -1,8 +1,8 @@
 //! The logic of leafid: how an id is composed, who may issue it, and when.
 //!
 //! There is no IO, no clock, no thread and no `unsafe` code. A function that depends on time takes `now_ms` (Unix
-//! milliseconds). Machines that only measure durations, as [`segment::FetchState`], [`server::CircuitBreaker`] and
-//! [`RunLength`] do, take the milliseconds of a clock that never goes back, such as the boot time.
+//! milliseconds). Machines that only measure durations, as [`server::ServersHealth`] and [`RunLength`] do, take the
+//! milliseconds of a clock that never goes back, such as the boot time.
 //! A function that depends on chance takes a seed. A call changes state and returns the next action. A call that issues
 //! no id changes nothing. The host crate (`leafid`) reads the clock, stores the records and waits.
 //!

@@ -18,13 +18,11 @@ pub(crate) mod turns;
 pub use adaptive_step::AdaptiveStep;
 #[cfg(feature = "parts")]
 pub use double_buffer::Filler;
-pub use fetch_state::{FetchAction, FetchPhase, FetchPlan, FetchState};
 pub use guard::MOST_JUMP;
 #[cfg(feature = "parts")]
 pub use guard::{Guard, MOST_SPANS_IN_MEMORY};
 #[cfg(feature = "parts")]
 pub use pending::PendingSegments;
 pub use run_length::LONGEST_RUN;
-pub use single_ids::{SingleIds, SingleIdsActions, SingleIdsAnswer};
 #[cfg(feature = "parts")]
 pub use turns::Turns;

@@ -5,7 +5,6 @@ pub(crate) mod circuit_breaker;
 pub(crate) mod fail_over;
 pub(crate) mod health;
 
-pub use circuit_breaker::{BreakerAction, CallLimit, CircuitBreaker, FetchEnd, ServersReadiness};
 #[cfg(all(feature = "parts", feature = "wire"))]
 pub use fail_over::{FailOver, FailOverAction, RequestEnd};
 #[cfg(feature = "parts")]

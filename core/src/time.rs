@@ -7,6 +7,6 @@ pub(crate) mod durations;
 pub(crate) mod poll_pause;
 
 #[cfg(feature = "parts")]
-pub use back_off::{LONGEST_MS, SHORTEST_MS};
+pub use back_off::LONGEST_MS;
 pub use clock_filter::LeapEvent;
 pub use clock_steps::ClockSteps;

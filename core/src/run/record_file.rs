@@ -95,8 +95,8 @@ impl RecordFile {
         self.ask(record, writer)
     }
 
-    /// As `write`, in the order that a machine holds. No other write may be under way. `None` if records are not stored:
-    /// then it is this file's record at once.
+    /// As `write`, in the order that a machine holds. No other write may be under way. `None` if records are not
+    /// stored: then it is this file's record at once.
     pub(crate) fn ask(&mut self, record: Record, writer: Writer) -> Option<RecordWrite> {
         let Some((path, advice)) = &self.place else {
             self.stored.record = record;

@@ -13,8 +13,8 @@
 //! | queued, fetching | poll | the same: never two at once |
 //! | fetching | succeeded, failed, cancelled | idle |
 
-use crate::segment::adaptive_step::{AdaptiveStep};
-use crate::time::back_off::{URGENT_MS};
+use crate::segment::adaptive_step::AdaptiveStep;
+use crate::time::back_off::URGENT_MS;
 use crate::{BackOff, Code, Error};
 use alloc::boxed::Box;
 use core::mem::take;
@@ -25,7 +25,7 @@ const MOST_SKIPPED_FETCHES: u32 = 4;
 
 /// The fetches of one tag. Times are boot times in milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct FetchState {
+pub(crate) struct FetchState {
     phase: FetchPhase,
     step: AdaptiveStep,
     /// The number of ids for which a call waits.
@@ -49,7 +49,7 @@ struct Trouble {
 
 /// The phase of a tag's fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FetchPhase {
+pub(crate) enum FetchPhase {
     /// No fetch is running.
     Idle,
     /// The next fetch may begin at this time.
@@ -62,7 +62,7 @@ pub enum FetchPhase {
 
 /// The next action of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FetchAction {
+pub(crate) enum FetchAction {
     /// Nothing.
     Nothing,
     /// Start a fetch on a thread.
@@ -73,34 +73,34 @@ pub enum FetchAction {
 
 /// The request to a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FetchPlan {
+pub(crate) struct FetchPlan {
     /// The step by the rule of [`AdaptiveStep`], to pass back to [`FetchState::succeeded`]; 0 leaves the choice to the
     /// source.
-    pub wanted: i64,
+    pub(crate) wanted: i64,
     /// The number of ids to request; 0 leaves the choice to the source.
-    pub step: i64,
+    pub(crate) step: i64,
     /// The number of ids that a stock needs; 0 for other sources.
-    pub short: u64,
+    pub(crate) short: u64,
 }
 
 impl FetchState {
     /// Idle.
-    pub const fn new(step: AdaptiveStep) -> FetchState {
+    pub(crate) const fn new(step: AdaptiveStep) -> FetchState {
         FetchState { phase: FetchPhase::Idle, step, need: 0, trouble: None, ended: 0, failures: 0 }
     }
 
     /// A call waits for this many ids, or will come back for them.
-    pub fn needs(&mut self, ids: i64) {
+    pub(crate) fn needs(&mut self, ids: i64) {
         self.need = self.need.max(ids);
     }
 
     /// The number of ids for which a call waits, or will come back.
-    pub const fn need(&self) -> i64 {
+    pub(crate) const fn need(&self) -> i64 {
         self.need
     }
 
     /// The next action when more ids are wanted. `waits`: a caller waits now. `urgent`: one waits, or will soon.
-    pub fn poll(&mut self, waits: bool, urgent: bool, now_ms: i64) -> FetchAction {
+    pub(crate) fn poll(&mut self, waits: bool, urgent: bool, now_ms: i64) -> FetchAction {
         let backing_off = match self.phase {
             FetchPhase::Idle => None,
             FetchPhase::BackingOff(until_ms) => Some(until_ms),
@@ -129,7 +129,7 @@ impl FetchState {
     }
 
     /// The timer of [`FetchAction::WakeAt`]. Returns false if it is out of date and has no effect.
-    pub fn timer(&mut self, at_ms: i64) -> bool {
+    pub(crate) fn timer(&mut self, at_ms: i64) -> bool {
         let is_due = self.phase == FetchPhase::BackingOff(at_ms);
         if is_due {
             self.phase = FetchPhase::Idle;
@@ -140,7 +140,7 @@ impl FetchState {
     /// A thread is about to ask the source. `short` is the number of ids that a stock needs, 0 for other sources;
     /// `None` if no ids are wanted any more. `source_step` is the smallest request to a source that has not returned
     /// its step.
-    pub fn begin(&mut self, short: Option<u64>, source_step: i64, now_ms: i64) -> Option<FetchPlan> {
+    pub(crate) fn begin(&mut self, short: Option<u64>, source_step: i64, now_ms: i64) -> Option<FetchPlan> {
         let Some(short) = short else {
             self.phase = FetchPhase::Idle;
             return None;
@@ -160,13 +160,19 @@ impl FetchState {
     }
 
     /// The source was not asked after all.
-    pub fn cancelled(&mut self) {
+    pub(crate) fn cancelled(&mut self) {
         self.phase = FetchPhase::Idle;
     }
 
     /// Segments came. `wanted` is that of the plan. `own_step` is the source's own, if it is known. `refused` says why
     /// some were skipped.
-    pub fn succeeded(&mut self, wanted: i64, own_step: Option<i64>, refused: Option<Error>, now_ms: i64) {
+    pub(crate) fn succeeded(
+        &mut self,
+        wanted: i64,
+        own_step: Option<i64>,
+        refused: Option<Error>,
+        now_ms: i64,
+    ) {
         self.ends();
         self.trouble = refused.map(|error| Box::new(Trouble { error: Some(error), ..Trouble::default() }));
         self.step.fetched(wanted, own_step.unwrap_or(self.step.source()), now_ms);
@@ -175,7 +181,14 @@ impl FetchState {
     /// No segment came. `is_denied`: the error stays until somebody changes the source or the options. `may_skip`: the
     /// error only says that all ids were skipped. Returns the number of failures in a row, 0 if the ids were only
     /// skipped.
-    pub fn failed(&mut self, error: Error, is_denied: bool, may_skip: bool, now_ms: i64, seed: u64) -> u32 {
+    pub(crate) fn failed(
+        &mut self,
+        error: Error,
+        is_denied: bool,
+        may_skip: bool,
+        now_ms: i64,
+        seed: u64,
+    ) -> u32 {
         self.ends();
         let trouble = self.trouble.get_or_insert_default();
         (trouble.error, trouble.is_denied) = (Some(error), is_denied);
@@ -198,48 +211,48 @@ impl FetchState {
     }
 
     /// The phase of its fetch.
-    pub const fn phase(&self) -> FetchPhase {
+    pub(crate) const fn phase(&self) -> FetchPhase {
         self.phase
     }
 
     /// Whether a fetch is queued or running.
-    pub const fn is_fetching(&self) -> bool {
+    pub(crate) const fn is_fetching(&self) -> bool {
         matches!(self.phase, FetchPhase::Queued | FetchPhase::Fetching)
     }
 
     /// The step.
-    pub const fn step(&self) -> &AdaptiveStep {
+    pub(crate) const fn step(&self) -> &AdaptiveStep {
         &self.step
     }
 
     /// Whether the last fetch failed.
-    pub fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.trouble.as_ref().is_some_and(|trouble| trouble.back_off.failures() > 0)
     }
 
     /// The error of the last fetch; `None` after a success.
-    pub fn error(&self) -> Option<&Error> {
+    pub(crate) fn error(&self) -> Option<&Error> {
         self.trouble.as_ref()?.error.as_ref()
     }
 
     /// The error of the last fetch, if the source does not know the tag or denies it to this program.
-    pub fn refused(&self) -> Option<&Error> {
+    pub(crate) fn refused(&self) -> Option<&Error> {
         let is_denied = self.trouble.as_ref()?.is_denied;
         self.error().filter(|_| is_denied || self.is_unknown())
     }
 
     /// The number of fetches that have ended.
-    pub const fn ended(&self) -> u64 {
+    pub(crate) const fn ended(&self) -> u64 {
         self.ended
     }
 
     /// The number of fetches that have begun.
-    pub const fn begun(&self) -> u64 {
+    pub(crate) const fn begun(&self) -> u64 {
         self.ended + matches!(self.phase, FetchPhase::Fetching) as u64
     }
 
     /// The number of fetches that failed.
-    pub const fn failures(&self) -> u64 {
+    pub(crate) const fn failures(&self) -> u64 {
         self.failures
     }
 

@@ -1,6 +1,6 @@
-//! The collection of ids that a source returns one by one. Several threads send requests concurrently.
+//! The collection of ids that a source returns one by one, to several requests at a time.
 //!
-//! Construct: [`SingleIds::new`]. Poll: [`SingleIds::begin`], which begins a request. Events: [`SingleIds::fetch`],
+//! Construct: [`SingleIds::new`]. Poll: [`SingleIds::next`], which begins a request. Events: [`SingleIds::fetch`],
 //! [`SingleIds::ended`], [`SingleIds::timer`]; each returns the next actions; [`SingleIds::forget`]. Query:
 //! [`SingleIds::silent_since`].
 //!
@@ -17,7 +17,7 @@
 //!
 //! After the first failed request of a tag, only one request runs at a time, until one succeeds.
 
-use crate::segment::turns::{Turns};
+use crate::segment::turns::Turns;
 use crate::sorted_map::SortedMap;
 use crate::{Error, Result, Segment};
 use alloc::vec::Vec;
@@ -33,35 +33,31 @@ const AHEAD: u64 = 16;
 
 /// `T` is a tag, and `R` completes a fetch. Times are of a clock that only goes forward.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SingleIds<T, R> {
+pub(crate) struct SingleIds<T, R> {
     turns: Turns<T>,
     /// The number of concurrent requests, for all tags together.
     most: usize,
-    /// The number of threads that send requests, or will.
-    workers: usize,
     collected: SortedMap<T, Arrivals<R>>,
 }
 
 /// The next actions of the host. It must carry out all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SingleIdsActions<R> {
+pub(crate) struct SingleIdsActions<R> {
     /// Complete a fetch.
-    pub answer: Option<SingleIdsAnswer<R>>,
+    pub(crate) answer: Option<SingleIdsAnswer<R>>,
     /// Call [`SingleIds::timer`] at this time.
-    pub wake_at: Option<Duration>,
-    /// Start this many workers: each calls [`SingleIds::begin`].
-    pub workers: usize,
+    pub(crate) wake_at: Option<Duration>,
 }
 
 /// The result of a fetch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SingleIdsAnswer<R> {
+pub(crate) struct SingleIdsAnswer<R> {
     /// Completes the fetch.
-    pub reply: R,
+    pub(crate) reply: R,
     /// The segments that came, or the error.
-    pub result: Result<Vec<Segment>>,
+    pub(crate) result: Result<Vec<Segment>>,
     /// The number of requests that failed, if the result is an error.
-    pub requests: usize,
+    pub(crate) requests: usize,
 }
 
 /// The results of a tag's requests so far.
@@ -85,12 +81,12 @@ struct Arrivals<R> {
 
 impl<T: Ord + Clone, R> SingleIds<T, R> {
     /// `most` is the number of concurrent requests, for all tags together.
-    pub fn new(most: usize) -> SingleIds<T, R> {
-        SingleIds { turns: Turns::new(most), most, workers: 0, collected: SortedMap::new() }
+    pub(crate) fn new(most: usize) -> SingleIds<T, R> {
+        SingleIds { turns: Turns::new(most), most, collected: SortedMap::new() }
     }
 
     /// A tag needs this number of responses. `urgent`: a caller waits.
-    pub fn fetch(
+    pub(crate) fn fetch(
         &mut self,
         tag: &T,
         short: u64,
@@ -106,28 +102,21 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
         self.actions(tag, now)
     }
 
-    /// The tag of the next request, which begins now. `None`: the calling worker ends.
-    pub fn begin(&mut self, now: Duration) -> Option<T> {
-        let next = self.next(now);
-        self.workers -= usize::from(next.is_none());
-        next
-    }
-
-    /// As [`SingleIds::begin`], where no workers are counted.
-    pub fn next(&mut self, now: Duration) -> Option<T> {
+    /// The tag of the next request, which begins now.
+    pub(crate) fn next(&mut self, now: Duration) -> Option<T> {
         let tag = self.turns.begin()?;
         self.of(&tag).silent_since.get_or_insert(now);
         Some(tag)
     }
 
     /// Whether [`SingleIds::next`] returns a tag.
-    pub fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&self) -> bool {
         self.turns.is_ready()
     }
 
     /// Nobody asks for the tag any more: no more requests for it are begun. Returns false, and keeps the rest of what is
     /// known of it, while one runs, or if ids came that no fetch was given; and without any effect while a fetch waits.
-    pub fn forget(&mut self, tag: &T) -> bool {
+    pub(crate) fn forget(&mut self, tag: &T) -> bool {
         let collected = self.collected.get(tag);
         if collected.is_some_and(|collected| collected.reply.is_some()) {
             return false;
@@ -140,24 +129,21 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
         is_gone
     }
 
-    /// A request has ended. Returns whether its worker continues with [`SingleIds::begin`].
-    pub fn ended(&mut self, tag: &T, came: Result<Segment>, now: Duration) -> (SingleIdsActions<R>, bool) {
+    /// A request has ended.
+    pub(crate) fn ended(&mut self, tag: &T, came: Result<Segment>, now: Duration) -> SingleIdsActions<R> {
         self.turns.ended(tag);
         self.collect(tag, came, now);
-        let continues = self.workers <= self.turns.workers();
-        self.workers -= usize::from(!continues);
-        (self.actions(tag, now), continues)
+        self.actions(tag, now)
     }
 
     /// The time of [`SingleIdsActions::wake_at`] has come.
-    pub fn timer(&mut self, tag: &T, now: Duration) -> SingleIdsActions<R> {
+    pub(crate) fn timer(&mut self, tag: &T, now: Duration) -> SingleIdsActions<R> {
         self.of(tag).due = None;
-        // Nothing has changed for which a worker waits.
-        self.actions_without_workers(tag, now)
+        self.actions(tag, now)
     }
 
     /// A caller waits now for a fetch that gathers ids: it is completed with what came.
-    pub fn hurry(&mut self, tag: &T, now: Duration) -> Option<SingleIdsAnswer<R>> {
+    pub(crate) fn hurry(&mut self, tag: &T, now: Duration) -> Option<SingleIdsAnswer<R>> {
         let collected = self.collected.get_mut(tag)?;
         if let Some((_, answer_at)) = &mut collected.reply {
             *answer_at = now.min(*answer_at);
@@ -166,7 +152,7 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
     }
 
     /// The time since when requests for the tag have run without any response.
-    pub fn silent_since<Q: Ord + ?Sized>(&self, tag: &Q) -> Option<Duration>
+    pub(crate) fn silent_since<Q: Ord + ?Sized>(&self, tag: &Q) -> Option<Duration>
     where
         T: Borrow<Q>,
     {
@@ -221,11 +207,6 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
     }
 
     fn actions(&mut self, tag: &T, now: Duration) -> SingleIdsActions<R> {
-        let actions = self.actions_without_workers(tag, now);
-        SingleIdsActions { workers: self.more_workers(), ..actions }
-    }
-
-    fn actions_without_workers(&mut self, tag: &T, now: Duration) -> SingleIdsActions<R> {
         let is_all = self.turns.wanted(tag) == 0 && self.turns.under_way(tag) == 0;
         let collected = self.of(tag);
         let answer = collected.answer(is_all, now);
@@ -234,14 +215,7 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
             // A program may hold many tags, and most of them rest.
             self.collected.remove(tag);
         }
-        SingleIdsActions { answer, wake_at, workers: 0 }
-    }
-
-    /// The number of workers to add. They count from now on.
-    fn more_workers(&mut self) -> usize {
-        let more = self.turns.workers().saturating_sub(self.workers);
-        self.workers += more;
-        more
+        SingleIdsActions { answer, wake_at }
     }
 }
 
@@ -306,10 +280,10 @@ mod tests {
 
     /// With this number of running requests for a tag, of four.
     fn ids(under_way: usize) -> Ids {
-        let mut ids = Ids { workers: 4, ..Ids::new(4) };
+        let mut ids = Ids::new(4);
         ids.turns.want(&TAG, 4, 4);
         for _ in 0..under_way {
-            ids.begin(NOW).unwrap();
+            ids.next(NOW).unwrap();
         }
         ids
     }
@@ -343,19 +317,6 @@ mod tests {
     }
 
     #[test]
-    fn as_many_workers_join_as_have_something_to_do() {
-        let mut ids = ids(1);
-        ids.workers = 1;
-        // One request is running, three more may begin.
-        assert_eq!((ids.more_workers(), ids.workers), (3, 4));
-        assert_eq!((ids.more_workers(), ids.workers), (0, 4));
-        ids.turns.want(&TAG, 0, 4);
-        assert_eq!(ids.more_workers(), 0);
-        assert!(!ids.ended(&TAG, Segment::new(1, 2, 1), NOW).1, "one too many ends");
-        assert_eq!((ids.begin(NOW), ids.workers), (None, 2), "and one that finds nothing");
-    }
-
-    #[test]
     fn as_many_requests_are_begun_with_as_are_short_and_not_too_many() {
         let mut ids = ids(1);
         for (short, wanted) in [(9, 8), (1, 0), (1_000, 64)] {
@@ -375,9 +336,9 @@ mod tests {
         let mut ids = Ids::new(4);
         assert_eq!(ids.silent_since(TAG), None);
         ids.fetch(&TAG, 2, true, (), NOW);
-        assert_eq!((ids.begin(NOW), ids.silent_since(TAG)), (Some(TAG), Some(NOW)));
+        assert_eq!((ids.next(NOW), ids.silent_since(TAG)), (Some(TAG), Some(NOW)));
         let later = NOW + GATHERS;
-        assert_eq!((ids.begin(later), ids.silent_since(TAG)), (Some(TAG), Some(NOW)));
+        assert_eq!((ids.next(later), ids.silent_since(TAG)), (Some(TAG), Some(NOW)));
         ids.ended(&TAG, Segment::new(1, 2, 1), later);
         assert_eq!(ids.silent_since(TAG), Some(later));
         assert_eq!(ids.silent_since("other"), None);
@@ -409,9 +370,9 @@ mod tests {
     #[test]
     fn an_error_is_answered_with_the_number_of_requests_that_failed() {
         let mut ids = Ids::new(4);
-        assert_eq!(ids.fetch(&TAG, 3, false, (), NOW).workers, 3);
-        (0..3).for_each(|_| _ = ids.begin(NOW).unwrap());
-        let answer = ids.ended(&TAG, error(), NOW).0.answer.unwrap();
+        assert_eq!(ids.fetch(&TAG, 3, false, (), NOW).answer, None);
+        (0..3).for_each(|_| _ = ids.next(NOW).unwrap());
+        let answer = ids.ended(&TAG, error(), NOW).answer.unwrap();
         assert_eq!((answer.result.is_err(), answer.requests), (true, 3));
     }
 
@@ -435,9 +396,9 @@ mod tests {
             let (short, urgent, ends) = so_far(result);
             let mut ids = Ids::new(4);
             let mut actions = ids.fetch(&TAG, short, urgent, (), NOW);
-            (0..short).for_each(|_| _ = ids.begin(NOW));
+            (0..short).for_each(|_| _ = ids.next(NOW));
             for end in ends {
-                actions = ids.ended(&TAG, end, NOW).0;
+                actions = ids.ended(&TAG, end, NOW);
             }
             let done = match actions.answer.map(|answer| answer.result) {
                 None => "not completed yet",

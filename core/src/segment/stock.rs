@@ -7,18 +7,18 @@ const FIRST: u64 = 1;
 
 /// The stock of a tag: it is filled up to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Stock {
+pub(crate) struct Stock {
     /// The largest target: the `step` of the tag.
-    pub most: u64,
+    pub(crate) most: u64,
     /// Whether it grows with the use, because a program that needs one id must not fetch a thousand.
-    pub adaptive: bool,
+    pub(crate) adaptive: bool,
     /// More than this percentage of it must be used before it is filled.
-    pub prefetch: u64,
+    pub(crate) prefetch: u64,
 }
 
 impl Stock {
     /// The number of ids to keep ready after `taken` ids were taken.
-    pub fn target(&self, taken: u64) -> u64 {
+    pub(crate) fn target(&self, taken: u64) -> u64 {
         match self.adaptive {
             true => self.most.min(FIRST + 2 * taken.min(self.most)),
             false => self.most,
@@ -26,7 +26,7 @@ impl Stock {
     }
 
     /// The number of ids to fetch, if any. `left` ids are ready, and `taken` were taken so far.
-    pub fn wants(&self, left: u64, taken: u64) -> Option<u64> {
+    pub(crate) fn wants(&self, left: u64, taken: u64) -> Option<u64> {
         let target = self.target(taken);
         let used = target.saturating_sub(left);
         (left == 0 || used * 100 > target * self.prefetch).then_some(used.max(1))
@@ -34,7 +34,7 @@ impl Stock {
 
     /// The number of ids of one segment that one slot of the buffer may hold, so that the stock is checked often
     /// enough.
-    pub fn piece(&self, length: u64, taken: u64) -> u64 {
+    pub(crate) fn piece(&self, length: u64, taken: u64) -> u64 {
         self.target(taken).max(length).div_ceil(10)
     }
 }

@@ -24,8 +24,6 @@ pub struct Turns<T> {
     /// The number of concurrent requests, for all tags together.
     most: usize,
     under_way: usize,
-    /// The number of planned requests, of all tags.
-    wanted: u64,
     lines: SortedMap<T, Line>,
     /// The tags that are ready, the next one first. `came` makes each rank the only one of its kind.
     ready: SortedMap<Rank, T>,
@@ -57,7 +55,7 @@ impl<T: Ord + Clone> Turns<T> {
     /// With this number of concurrent requests, at least one.
     pub fn new(most: usize) -> Turns<T> {
         let most = most.max(1);
-        Turns { most, under_way: 0, wanted: 0, lines: SortedMap::new(), ready: SortedMap::new(), number: 0 }
+        Turns { most, under_way: 0, lines: SortedMap::new(), ready: SortedMap::new(), number: 0 }
     }
 
     /// Plans `wanted` requests for a tag, at most `most` of them at the same time.
@@ -116,11 +114,6 @@ impl<T: Ord + Clone> Turns<T> {
         self.lines.get(tag).map_or(0, |line| line.under_way)
     }
 
-    /// The number of threads with something to do: for the running requests and for those that may begin.
-    pub fn workers(&self) -> usize {
-        self.most.min(self.under_way.saturating_add(usize::try_from(self.wanted).unwrap_or(usize::MAX)))
-    }
-
     fn change(&mut self, tag: &T, change: impl FnOnce(&mut Line)) {
         if !self.lines.contains_key(tag) {
             self.number += 1;
@@ -128,9 +121,8 @@ impl<T: Ord + Clone> Turns<T> {
             self.lines.insert(tag.clone(), line);
         }
         let Some(line) = self.lines.get_mut(tag) else { return };
-        let (wanted, rank) = (line.wanted, line.rank());
+        let rank = line.rank();
         change(line);
-        self.wanted = self.wanted - wanted + line.wanted;
         let next = line.rank();
         if next == rank {
             return;

@@ -7,7 +7,7 @@ use crate::{Error, Result};
 pub const LONGEST_SPAN_MS: i64 = 3_000;
 /// How far ahead of the clock the first span ends, in milliseconds. Later spans grow with the generator's age to the
 /// longest, so that a crash loop does not start seconds ahead of the clock.
-pub const FIRST_SPAN_MS: i64 = 500;
+pub(crate) const FIRST_SPAN_MS: i64 = 500;
 
 /// What a generator does when the clock is behind its last id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]

@@ -16,7 +16,7 @@ use super::supply_call::{Call, FetchCall, Notice, SupplyEnd};
 use super::tickets::{Outcome, Ticket};
 use super::work::{FetchStage, Work};
 use crate::call::{CallId, Level};
-use crate::server::{FetchEnd, ServersReadiness};
+use crate::server::circuit_breaker::{FetchEnd, ServersReadiness};
 use crate::sorted_map::SortedMap;
 use crate::{Code, Error, Fetched, LARGEST_STEP, Result, Segment};
 use alloc::boxed::Box;
@@ -396,7 +396,7 @@ impl Fetches {
         let Some(work) = tag.work.take() else { return };
         tag.fetch.cancelled();
         kept.into_iter().for_each(|segment| tag.receive(segment));
-        self.needs.breaker.cancelled(&id, work.probes, ms(now));
+        self.needs.breaker.cancelled(&id, work.probes);
         self.ended += 1;
         self.needs.settle(id, now);
         self.leave_if_unused(id);

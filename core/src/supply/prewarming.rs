@@ -7,7 +7,7 @@ use super::settings::MarkStore;
 use super::supply_call::Call;
 use crate::call::{CallId, Level};
 use crate::options::Prewarm;
-use crate::segment::FetchPhase;
+use crate::segment::fetch_state::FetchPhase;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;

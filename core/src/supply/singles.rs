@@ -6,7 +6,7 @@ use super::asked_servers::AskedServers;
 use super::settings::{Source, TagId};
 use crate::call::CallId;
 use crate::http::{Exchange, HttpEnd};
-use crate::segment::{SingleIds, SingleIdsActions, SingleIdsAnswer};
+use crate::segment::single_ids::{SingleIds, SingleIdsActions, SingleIdsAnswer};
 use crate::sorted_map::SortedMap;
 use crate::{Fetched, Result, Segment};
 use alloc::boxed::Box;
@@ -115,7 +115,7 @@ impl Singles {
         agenda: &mut Agenda,
         now: Duration,
     ) -> Option<Gathered> {
-        let (actions, _) = self.ids.ended(&tag, came.map(|fetched| fetched.segment), now);
+        let actions = self.ids.ended(&tag, came.map(|fetched| fetched.segment), now);
         act(tag, actions, agenda)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::Segment;
 use crate::http::Exchange;
-use crate::segment::FetchPlan;
+use crate::segment::fetch_state::FetchPlan;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -1,6 +1,5 @@
 //! The back-off after failures: longer each time. A seed adds jitter, so that several callers do not retry at one
-//! moment. The machines of a snowflake give none: [`crate::snowflake::lease_schedule::HeldLease`], [`crate::snowflake::lease_loss::LeaseLoss`],
-//! [`crate::snowflake::extension::SpanExtension`].
+//! moment. The machines of a snowflake give none: `HeldLease`, `LeaseLoss`, `SpanExtension`.
 //!
 //! Construct: [`BackOff::new`]. Events: [`BackOff::failed`], [`BackOff::succeeded`]. Queries: all others.
 //!
@@ -13,11 +12,11 @@
 use core::time::Duration;
 
 /// The first and shortest back-off: at most five requests a second.
-pub const SHORTEST_MS: i64 = 200;
+const SHORTEST_MS: i64 = 200;
 /// The same, as a duration.
-pub const SHORTEST_BACK_OFF: Duration = Duration::from_millis(SHORTEST_MS as u64);
+pub(crate) const SHORTEST_BACK_OFF: Duration = Duration::from_millis(SHORTEST_MS as u64);
 /// The longest back-off while a caller waits, or soon will.
-pub const URGENT_MS: i64 = 400;
+pub(crate) const URGENT_MS: i64 = 400;
 /// The longest back-off otherwise.
 pub const LONGEST_MS: i64 = 10_000;
 

@@ -62,8 +62,6 @@ fn the_next_one_is_who_has_least() {
                     under_way.iter().filter(|other| **other == tag).count()
                 );
             }
-            let all = under_way.len() as u64 + wanted.iter().sum::<u64>();
-            prop_assert_eq!(turns.workers() as u64, all.min(most as u64));
         }
         Ok(())
     });

@@ -1,5 +1,5 @@
-//! What a host that drives the machines of leafid-core cannot write, in any language: a span is granted only once its record
-//! is durable, and a segment is offered only once its mark is.
+//! What a host that drives the machines of leafid-core cannot write, in any language: a span is granted only once its
+//! record is durable, and a segment is offered only once its mark is.
 //!
 //! What it does write:
 //!
