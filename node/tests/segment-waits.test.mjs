@@ -67,6 +67,12 @@ test('a call ends after its own time', async () => {
   ids.close()
 })
 
+test('a call waits with the longest timeout, too', async () => {
+  const ids = new Segments({ ...alone(), timeoutMs: 3_600_000, fetch: async (tag, step) => ({ start: 1, end: 1 + step }) })
+  assert.equal(await ids.tag('order').next(), 1n)
+  ids.close()
+})
+
 test('a busy event loop does not cost a call its id', async () => {
   const counter = new Counter()
   const ids = new Segments({ ...alone(), step: 10, fetch: counter.fetch, timeoutMs: 2000 })

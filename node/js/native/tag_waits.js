@@ -4,7 +4,7 @@
 // wait_queue.js.
 
 const { guarded } = require('./guard.js')
-const { longestRun } = require('./limits.js')
+const { longestRun, mostMs } = require('./limits.js')
 const native = require('./native.js')
 const { named } = require('./option_names.js')
 const { elapsed } = require('./time.js')
@@ -66,7 +66,8 @@ class TagWaits {
   }
 
   poll(need, { deadline }) {
-    return native.tagPoll(this.#handle, Math.ceil(Math.max(deadline - elapsed(), 1)) + SLACK_MS)
+    const left = Math.ceil(Math.max(deadline - elapsed(), 1))
+    return native.tagPoll(this.#handle, Math.min(left + SLACK_MS, mostMs))
   }
 
   waits(queue) {
