@@ -36,6 +36,8 @@ extern "C" fn on_signal(_: i32) {
         let kind = [Kind::Fork, Kind::Bare, Kind::Clone][KIND.load(Relaxed) as usize % 3];
         match process::fork(kind) {
             0 => {
+                // One that hangs with a lock of malloc's keeps no pipe open once its parent has counted it.
+                unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
                 let last = LAST_ID.load(Relaxed);
                 MADE_IN_CALL.store(!last.is_null() && unsafe { last.read_volatile() } == 0, Relaxed);
                 FORKED.store(true, Relaxed);
