@@ -26,6 +26,7 @@ def refused(folder, message, changed=()):
     "core: refuse a span past the last tick\n\nIts ids would be negative.\n",
     "Draw the plots in build/bench\n",
     "docs, node: say what `take` gives\n",
+    "core: embed the epoch in the layout\n",
     "é" * 60 + "\n",
     'Revert "core: a subject that somebody else wrote, whatever it says and however long"\n',
 ])
