@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Builds the fuzz targets, and runs each for this many seconds: `run.py SECONDS [TARGET]…`.
 
-They begin with the seeds that seeds.py made, with what an earlier run below build/fuzz/TARGET found worth keeping, and
-with fuzz/found: inputs that once failed. SEED=2 draws other inputs than SEED=1, 0 others each time. What fails goes to
-build/fuzz/TARGET-failure-…: run the target on that file to see it, and keep it in fuzz/found.
+They begin with the seeds that seeds.py made, and with what an earlier run below build/fuzz/TARGET found worth keeping.
+SEED=2 draws other inputs than SEED=1, 0 others each time. What fails goes to build/fuzz/TARGET-failure-…: run the target
+on that file to see it, and keep it in fuzz/found.py.
 """
 
 import os
@@ -74,15 +74,15 @@ def build() -> Path:
 def fuzz(program: Path, name: str, seconds: int) -> tuple[bool, str]:
     """Runs one target. Answers whether it held, and its line."""
     new, log = BUILD / name, BUILD / f"{name}.log"
-    known = [ROOT / "fuzz" / "found" / name, BUILD / "seeds" / name]
-    for folder in (new, *known):
+    known = BUILD / "seeds" / name
+    for folder in (new, known):
         folder.mkdir(parents=True, exist_ok=True)
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="leafid-fuzz-", dir=memory if memory.is_dir() else None) as scratch:
         command = [
             program,
             new,
-            *known,
+            known,
             f"-max_total_time={seconds}",
             f"-seed={os.environ.get('SEED') or 1}",
             "-max_len=12000",

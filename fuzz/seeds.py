@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes the seeds in build/fuzz/seeds from the real things: `seeds.py LEAFID`, as `cargo build -p leafid` leaves it.
 
-They are files that leafid wrote, and the cases of tests/vectors, as the targets read their inputs.
+They are files that leafid wrote, and the cases of tests/vectors, as the targets read their inputs; and inputs that once
+failed.
 """
 
 import os
@@ -11,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from found import FOUND
 from seed_values import ROOT, answers, c_calls, framing, layouts, number, options, seed
 
 
@@ -90,6 +92,8 @@ def main() -> int:
         stored_files(leafid, Path(scratch), real)
     for make in (answers, framing, layouts, options, c_calls):
         make()
+    for (target, name), content in FOUND.items():
+        seed(target, f"found-{name}", content)
     return 0
 
 
