@@ -61,7 +61,7 @@ built = $(or $(CARGO_TARGET_DIR),target)/$(LEAFID_PROFILE:dev=debug)
 
 # Crates with workspaces of their own, which no artefact contains, are built of the versions that ship; what only they
 # have is of the newest ones that they allow.
-side_workspaces := bench fuzz tests/loom tests/no_std tests/shuttle
+side_workspaces := bench fuzz tests/loom tests/shuttle
 $(side_workspaces:=/Cargo.lock): %/Cargo.lock: Cargo.lock %/Cargo.toml
 	@cp $< $@
 
@@ -78,7 +78,6 @@ FORCE:
 -include node/node.mk
 -include bindings/wasm/wasm.mk
 -include examples/demo.mk
--include tests/no_std/no_std.mk
 -include tests/cross/cross.mk
 -include tests/system/system.mk
 -include tests/chaos/chaos.mk
@@ -101,7 +100,7 @@ FORCE:
 # What a target prints is shown when it ends.
 test: tools check
 	@$(MAKE) --no-print-directory --jobs --output-sync=target test-rust test-tools libraries
-	@$(MAKE) --no-print-directory --jobs --output-sync=target test-no-std test-c test-c-core \
+	@$(MAKE) --no-print-directory --jobs --output-sync=target test-c test-c-core \
 	    test-python test-node
 	@$(MAKE) --no-print-directory check-node test-examples
 
@@ -126,7 +125,7 @@ check: tools hooks check-version check-mutations
 	    cargo clippy -p leafid-core --quiet --no-default-features --features "$$features" -- -D warnings || exit 1; done
 	@for features in "" cli http; do \
 	    cargo clippy -p leafid --quiet --no-default-features --features "$$features" -- -D warnings || exit 1; done
-	@for crate in tests/no_std tests/loom tests/shuttle fuzz bench/rust bench/python/floor bench/node/floor; do \
+	@for crate in tests/loom tests/shuttle fuzz bench/rust bench/python/floor bench/node/floor; do \
 	    cargo fmt --manifest-path $$crate/Cargo.toml --check || exit 1; done
 	@python3 tests/bounds.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet --document-private-items
