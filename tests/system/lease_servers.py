@@ -51,8 +51,8 @@ def _():
 
 @test("lease servers: stopped for longer than its lease while another takes its id, in four languages")
 def _():
-    # Of 3 s, so that nobody loses one to a machine that is busy.
-    pool = Pool(size=1, lease_ms=3_000)
+    # Of 6 s, so that nobody loses one to a machine that is busy.
+    pool = Pool(size=1, lease_ms=6_000)
     languages = list(LANGUAGES)
     # A name has a pool of its own.
     sleepers = {language: pool.start(language, name=f"{pool.where.name}-{language}") for language in languages}

@@ -13,19 +13,21 @@ def renewed(pool):
     return min(lease["renewals"] for lease in pool.held().values())
 
 
-@test("lease servers: of three URLs the first is slow: it is asked once, then the others, and nobody waits")
+@test("lease servers: of three URLs the first is slow: it is asked seldom, then the others, and nobody waits")
 def _():
-    # The first one is asked again after 10 s, and once a server has failed, as one may that does not answer in time
-    # because the machine is busy: so these have 2 s.
-    pool, slow = Pool(servers=2, size=8, lease_ms=3_000, threshold_ms=300), FakeServer()
+    # It is asked again after 10 s, and once another has failed, as one may that does not answer within 2 s because the
+    # machine is busy; a lease of 6 s is renewed each 3 s. So of many requests it sees few; asked first each time, it
+    # would see them all.
+    pool, slow = Pool(servers=2, size=8, lease_ms=6_000, threshold_ms=300), FakeServer()
     slow.fault({"hang": True})
     urls = f"{slow.url},{pool.url()}"
     lessees = [pool.start(language, worker=urls, request_timeout_ms=2_000) for language in LANGUAGES]
     for lessee in lessees:
         lessee.await_in()
-    wait_for(lambda: renewed(pool) >= 2, "two renewals of each")
+    wait_for(lambda: renewed(pool) >= 4, "four renewals of each")
     asked = slow.report()["total"]
-    assert asked == len(lessees), f"the slow one was asked {asked} times by {len(lessees)} processes"
+    answered = sum(1 + lease["renewals"] for lease in pool.held().values())
+    assert len(lessees) <= asked <= answered // 2, f"the slow one was asked {asked} times, others answered {answered} times"
     for lessee in lessees:
         assert not lessee.notes("error", "refused"), lessee.notes("error", "refused")
     return f"{pool.end()} ids"
@@ -33,7 +35,7 @@ def _():
 
 @test("lease servers: one of two is killed, and the other once that is back: no lease is lost")
 def _():
-    pool = Pool(servers=2, size=8, lease_ms=4_000, threshold_ms=300)
+    pool = Pool(servers=2, size=8, lease_ms=8_000, threshold_ms=300)
     lessees = [pool.start(language) for language in LANGUAGES]
     for lessee in lessees:
         lessee.await_in()
