@@ -41,7 +41,7 @@ def _():
     assert holders[-1].answer() == "7"
     ninth = Serve("c")
     for turn, left in enumerate(["nothing", "fork", "exec", "nothing", "fork", "exec"]):
-        error = ninth.refused("open", "a", *where.options(worker=EIGHT, timeout_ms=100))
+        error = ninth.refused("open", "a", *where.options(worker=EIGHT, timeout_ms=3_000))
         assert error.code == "worker_in_use" and "0-7" in str(error) and "8 held" in str(error), error
         victim = holders.pop(0)
         victim.do("next", "a")
