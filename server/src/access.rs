@@ -5,7 +5,6 @@
 
 use crate::options::Options;
 use crate::pem::shown_path;
-use crate::rate::Bucket;
 use crate::scope::Scope;
 use leafid_core::options::check_tag;
 use leafid_core::{Code, Error, Result};
@@ -29,9 +28,6 @@ pub(crate) struct Token {
     tags: Vec<String>,
     #[serde(skip)]
     digest: [u8; 32],
-    /// Its requests.
-    #[serde(skip)]
-    bucket: Bucket,
 }
 
 /// The tokens of a file that has nothing else.
@@ -134,9 +130,9 @@ impl Grant {
         self.0.is_some()
     }
 
-    /// What counts the requests of the token, if there is one.
-    pub(crate) fn bucket(&self) -> Option<&Bucket> {
-        self.0.as_ref().map(|token| &token.bucket)
+    /// The hash of the token, if there is one.
+    pub(crate) fn digest(&self) -> Option<[u8; 32]> {
+        self.0.as_ref().map(|token| token.digest)
     }
 
     /// Errors: [`Denied::Forbidden`].

@@ -1,7 +1,7 @@
 //! leafid-server: gives ids, ranges of ids and leases of worker ids to a whole company, from one SQL database.
 //!
 //! The modules are layers, and imports point downwards: `commands`, `http`, then `snowflake` and `tags`, then `leases`,
-//! then `store` and `access`, then `options`, `traces`, `lease_rules`, `rate` and `clock`. What decides is in leafid-core, and in `lease_rules`.
+//! then `store` and `access`, then `options`, `traces`, `lease_rules` and `clock`. What decides is in leafid-core, and in `lease_rules`.
 
 mod access;
 mod caught;
@@ -13,7 +13,6 @@ mod lease_rules;
 mod leases;
 mod options;
 mod pem;
-mod rate;
 mod scope;
 mod snowflake;
 mod store;

@@ -59,7 +59,6 @@ const SERVER_LAYERS: &[(&str, &[&str])] = &[
             "leases",
             "options",
             "pem",
-            "rate",
             "scope",
             "snowflake",
             "store",
@@ -67,7 +66,7 @@ const SERVER_LAYERS: &[(&str, &[&str])] = &[
             "traces",
         ],
     ),
-    ("access", &["options", "pem", "rate", "scope"]),
+    ("access", &["options", "pem", "scope"]),
     ("tags", &["caught", "clock", "dots", "options", "store", "traces"]),
     ("snowflake", &["caught", "clock", "lease_rules", "leases", "options"]),
     ("leases", &["clock", "lease_rules", "store"]),
@@ -79,7 +78,6 @@ const SERVER_LAYERS: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("lease_rules", &[]),
     ("pem", &[]),
-    ("rate", &[]),
     ("scope", &[]),
 ];
 /// Lines of a file that ships, with comments and blank ones. Tests at its end are not counted.

@@ -57,7 +57,7 @@ impl App {
         App {
             tags: Tags::new(store.clone(), &options),
             room: Semaphore::new(options.max_requests as usize),
-            rate_limits: RateLimits::new(&options),
+            rate_limits: RateLimits::of(&options),
             store_error: Mutex::default(),
             store_time: Mutex::default(),
             is_stopping: AtomicBool::new(false),

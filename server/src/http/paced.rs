@@ -3,7 +3,7 @@
 use super::answer;
 use super::app::App;
 use super::guard::MOST_BODY;
-use super::rate_limits::AddressBucket;
+use super::rate_limits::Client;
 use crate::access::Grant;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Extension, Request, State};
@@ -25,9 +25,9 @@ pub(super) async fn paced(
     request: Request,
     next: Next,
 ) -> Response<Body> {
-    let address = request.extensions().get::<AddressBucket>().cloned();
+    let address = request.extensions().get::<Client>().copied();
     let (Some(limits), Some(address)) = (&app.rate_limits, address) else { return next.run(request).await };
-    match limits.take(Some(&grant), &address) {
+    match limits.take(Some(&grant), address) {
         Ok(()) => next.run(request).await,
         Err(too_many) => {
             // With its body unread the connection would be closed, perhaps before the client has read why.

@@ -1,40 +1,52 @@
 //! The rates of clients: that of a token, or of an address where there are no tokens.
+//!
+//! It is the generic cell rate algorithm (ITU-T I.371): all that is known of a client is the time at which it has rested
+//! and may make a whole burst. A request moves that time on by one interval, and is refused if it would then lie further
+//! ahead than a whole burst.
 
 use crate::access::Grant;
 use crate::clock::running;
 use crate::options::Options;
-use crate::rate::{Bucket, RequestRate};
 use axum::body::Body;
 use axum::http::header::{HeaderValue, RETRY_AFTER};
 use axum::http::{Response, StatusCode};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::Arc;
 use std::time::Duration;
 
-/// Addresses beyond these share one bucket.
-const MOST_ADDRESSES: usize = 100_000;
-/// When so many addresses are known, those that have rested are forgotten.
-const FEW_ADDRESSES: usize = 1_024;
+/// Addresses beyond these share one rate.
+const MOST_CLIENTS: usize = 100_000;
+/// When more are known, those that have rested are forgotten.
+const FEW_CLIENTS: usize = 1_024;
+/// How often: there may be very many.
+const PAUSE: Duration = Duration::from_secs(1);
 
-/// The bucket of the address that a connection came from.
-#[derive(Clone)]
-pub(super) struct AddressBucket(Arc<Bucket>);
+/// Whose requests are counted together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Client {
+    /// By its hash.
+    Token([u8; 32]),
+    Address(IpAddr),
+    /// All addresses that came when too many were known.
+    Others,
+}
 
-/// The rate of `--max-rate`, and the buckets of the addresses.
+/// The rate of `--max-rate`, and the clients that have used of it.
 pub(super) struct RateLimits {
-    rate: RequestRate,
     per_second: u32,
-    addresses: Mutex<Addresses>,
+    interval: Duration,
+    /// The intervals of a burst.
+    burst: Duration,
+    clients: Mutex<Clients>,
 }
 
 #[derive(Default)]
-struct Addresses {
-    buckets: HashMap<IpAddr, AddressBucket>,
-    others: Option<AddressBucket>,
-    /// The number of addresses at which those that have rested are forgotten.
-    sweep_at: usize,
+struct Clients {
+    /// When each has rested.
+    rest_at: HashMap<Client, Duration>,
+    /// When those that had rested were forgotten last.
+    swept: Duration,
 }
 
 /// Why a request is refused: too many came.
@@ -45,41 +57,51 @@ pub(super) struct TooMany {
 
 impl RateLimits {
     /// `None`: the options say nothing of a rate.
-    pub(super) fn new(options: &Options) -> Option<RateLimits> {
+    pub(super) fn of(options: &Options) -> Option<RateLimits> {
         let per_second = options.max_rate;
-        let rate = RequestRate::new(per_second, options.max_burst.unwrap_or(per_second));
-        (per_second > 0).then(|| RateLimits { rate, per_second, addresses: Mutex::default() })
+        (per_second > 0).then(|| RateLimits::new(per_second, options.max_burst.unwrap_or(per_second)))
     }
 
-    /// The bucket of a new connection.
-    pub(super) fn connected(&self, address: IpAddr) -> AddressBucket {
-        self.addresses.lock().bucket(network(address), running())
+    fn new(per_second: u32, burst: u32) -> RateLimits {
+        let interval = Duration::from_secs(1) / per_second;
+        RateLimits { per_second, interval, burst: interval * burst, clients: Mutex::default() }
     }
 
-    /// Counts a request. `address` is the bucket of its connection.
-    pub(super) fn take(&self, grant: Option<&Grant>, address: &AddressBucket) -> Result<(), TooMany> {
-        let bucket = grant.and_then(Grant::bucket).unwrap_or(&address.0);
-        bucket.take(self.rate, running()).map_err(|wait| TooMany {
-            message: format!("more than {} requests a second: see --max-rate", self.per_second),
-            wait,
-        })
+    /// The client of a new connection, until a request has a token.
+    pub(super) fn connected(&self, address: IpAddr) -> Client {
+        self.clients.lock().connected(network(address), running())
+    }
+
+    /// Counts a request. `address` is the client of its connection. One that is refused costs nothing.
+    pub(super) fn take(&self, grant: Option<&Grant>, address: Client) -> Result<(), TooMany> {
+        let client = grant.and_then(Grant::digest).map_or(address, Client::Token);
+        self.take_at(client, running())
+    }
+
+    fn take_at(&self, client: Client, now: Duration) -> Result<(), TooMany> {
+        let mut clients = self.clients.lock();
+        let rest_at = clients.rest_at.entry(client).or_default();
+        let next = now.max(*rest_at) + self.interval;
+        let wait = next.saturating_sub(now + self.burst);
+        if wait.is_zero() {
+            *rest_at = next;
+            return Ok(());
+        }
+        let message = format!("more than {} requests a second: see --max-rate", self.per_second);
+        Err(TooMany { message, wait })
     }
 }
 
-impl Addresses {
-    fn bucket(&mut self, address: IpAddr, now: Duration) -> AddressBucket {
-        if let Some(bucket) = self.buckets.get(&address) {
-            return bucket.clone();
+impl Clients {
+    fn connected(&mut self, address: IpAddr, now: Duration) -> Client {
+        if self.rest_at.len() > FEW_CLIENTS && now.saturating_sub(self.swept) >= PAUSE {
+            self.rest_at.retain(|_, rest_at| *rest_at > now);
+            self.swept = now;
         }
-        if self.buckets.len() >= self.sweep_at.max(FEW_ADDRESSES) {
-            // One that is in use, or not full, says something that a new one would not.
-            self.buckets.retain(|_, bucket| Arc::strong_count(&bucket.0) > 1 || !bucket.0.is_full(now));
-            self.sweep_at = 2 * self.buckets.len();
-        }
-        let new = || AddressBucket(Arc::default());
-        match self.buckets.len() < MOST_ADDRESSES {
-            true => self.buckets.entry(address).or_insert_with(new).clone(),
-            false => self.others.get_or_insert_with(new).clone(),
+        let client = Client::Address(address);
+        match self.rest_at.len() < MOST_CLIENTS || self.rest_at.contains_key(&client) {
+            true => client,
+            false => Client::Others,
         }
     }
 }
@@ -110,34 +132,51 @@ fn network(address: IpAddr) -> IpAddr {
 mod tests {
     use super::*;
 
-    fn v4(number: u32) -> IpAddr {
-        IpAddr::V4(number.into())
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn asks(limits: &RateLimits, number: u32, now: Duration) -> Result<(), Duration> {
+        let client = limits.clients.lock().connected(IpAddr::V4(number.into()), now);
+        limits.take_at(client, now).map_err(|refused| refused.wait)
     }
 
     #[test]
-    fn an_address_keeps_its_bucket_while_that_is_used_or_not_full() {
-        let (mut addresses, rate, later) =
-            (Addresses::default(), RequestRate::new(1, 1), Duration::from_secs(2));
-        let connected = addresses.bucket(v4(0), Duration::ZERO);
-        assert!(addresses.bucket(v4(1), later).0.take(rate, later).is_ok());
-        for number in 2..10 * FEW_ADDRESSES as u32 {
-            addresses.bucket(v4(number), later);
+    fn a_burst_passes_and_then_the_rate_and_the_wait_that_is_told_is_enough() {
+        let (limits, mut now) = (RateLimits::new(3, 5), 100 * SECOND);
+        let interval = limits.interval;
+        for passes in [5].into_iter().chain([1; 30]) {
+            assert!((0..passes).all(|_| asks(&limits, 0, now).is_ok()), "{now:?}");
+            assert_eq!(
+                [(); 3].map(|()| asks(&limits, 0, now)),
+                [Err(interval); 3],
+                "a refusal costs nothing"
+            );
+            assert_eq!(asks(&limits, 0, now + interval / 4), Err(interval - interval / 4));
+            now += interval;
         }
-        assert!(addresses.buckets.len() <= 2 * FEW_ADDRESSES, "{}", addresses.buckets.len());
-        assert!(Arc::ptr_eq(&addresses.bucket(v4(0), later).0, &connected.0));
-        assert!(addresses.bucket(v4(1), later).0.take(rate, later).is_err());
+        assert_eq!(asks(&limits, 1, now), Ok(()), "another client");
+        now += 600 * SECOND;
+        assert!((0..5).all(|_| asks(&limits, 0, now).is_ok()) && asks(&limits, 0, now).is_err(), "one burst");
     }
 
     #[test]
-    fn addresses_beyond_the_bound_share_a_bucket() {
-        let (mut addresses, rate) = (Addresses::default(), RequestRate::new(1, 1));
-        for number in 0..MOST_ADDRESSES as u32 {
-            assert!(addresses.bucket(v4(number), Duration::ZERO).0.take(rate, Duration::ZERO).is_ok());
+    fn a_client_is_forgotten_once_it_has_rested() {
+        let (limits, few) = (RateLimits::new(1, 1), FEW_CLIENTS as u32);
+        for number in 0..10 * few {
+            let now = number * SECOND / 512;
+            assert!(asks(&limits, number, now).is_ok() && asks(&limits, number, now).is_err());
         }
-        let [one, other] =
-            [1, 2].map(|more| addresses.bucket(v4(MOST_ADDRESSES as u32 + more), Duration::ZERO));
-        assert!(Arc::ptr_eq(&one.0, &other.0));
-        assert_eq!(addresses.buckets.len(), MOST_ADDRESSES);
+        assert!(limits.clients.lock().rest_at.len() <= 2 * FEW_CLIENTS);
+        assert!(asks(&limits, 10 * few - 1, 10 * few * SECOND / 512).is_err(), "it has not rested");
+    }
+
+    #[test]
+    fn addresses_beyond_the_bound_share_a_rate() {
+        let (limits, most) = (RateLimits::new(1, 1), MOST_CLIENTS as u32);
+        assert!((0..most).all(|number| asks(&limits, number, SECOND).is_ok()));
+        assert!(asks(&limits, most, SECOND).is_ok() && asks(&limits, most + 1, SECOND).is_err());
+        assert_eq!(asks(&limits, 0, SECOND * 3 / 2), Err(SECOND / 2), "a known one keeps its own");
+        assert_eq!(limits.clients.lock().rest_at.len(), MOST_CLIENTS + 1);
+        assert!((0..3).all(|more| asks(&limits, most + more, 3 * SECOND).is_ok()), "all have rested");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Connections: accepted up to a bound, with bounded heads, and ended in good order.
 
 use super::app::App;
-use super::rate_limits::AddressBucket;
+use super::rate_limits::Client;
 use super::tls::Tls;
 use super::unread::Bounded;
 use axum::Router;
@@ -45,12 +45,12 @@ pub(crate) async fn serve(
             _ = stop.changed() => continue,
         };
         let Some((stream, address, place)) = accepted else { continue };
-        let bucket = app.rate_limits.as_ref().map(|limits| limits.connected(address.ip()));
+        let client = app.rate_limits.as_ref().map(|limits| limits.connected(address.ip()));
         let (service, watcher, tls, stop) = (service.clone(), graceful.watcher(), tls.clone(), stop.clone());
         tokio::spawn(async move {
             let ended = match tls {
-                None => connection(stream, service, bucket, watcher).await,
-                Some(tls) => encrypted(&tls, stream, service, bucket, watcher, stop).await,
+                None => connection(stream, service, client, watcher).await,
+                Some(tls) => encrypted(&tls, stream, service, client, watcher, stop).await,
             };
             if let Err(error) = ended {
                 log::debug!("a connection ended: {error}");
@@ -70,7 +70,7 @@ async fn encrypted(
     tls: &Tls,
     stream: TcpStream,
     service: Router,
-    bucket: Option<AddressBucket>,
+    client: Option<Client>,
     watcher: Watcher,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), String> {
@@ -80,7 +80,7 @@ async fn encrypted(
         _ = stop.wait_for(|stops| *stops) => return Err("this server stops".to_owned()),
     };
     match accepted {
-        Ok(Ok(stream)) => connection(stream, service, bucket, watcher).await,
+        Ok(Ok(stream)) => connection(stream, service, client, watcher).await,
         Ok(Err(error)) => Err(format!("no TLS: {error}")),
         Err(_) => Err("no TLS in time".to_owned()),
     }
@@ -89,7 +89,7 @@ async fn encrypted(
 async fn connection<S>(
     stream: S,
     service: Router,
-    bucket: Option<AddressBucket>,
+    client: Option<Client>,
     watcher: Watcher,
 ) -> Result<(), String>
 where
@@ -97,8 +97,8 @@ where
 {
     let router = TowerToHyperService::new(service);
     let service = service_fn(move |mut request: Request<Incoming>| {
-        if let Some(bucket) = &bucket {
-            request.extensions_mut().insert(bucket.clone());
+        if let Some(client) = client {
+            request.extensions_mut().insert(client);
         }
         router.call(request)
     });

@@ -4,7 +4,7 @@
 
 use super::answer::{self, TEXT};
 use super::app::App;
-use super::rate_limits::{AddressBucket, TooMany};
+use super::rate_limits::{Client, TooMany};
 use crate::access::Grant;
 use crate::scope::Scope;
 use crate::tags::Patience;
@@ -57,7 +57,7 @@ impl From<Error> for TinyidRefusal {
 pub(super) struct Asked {
     app: Arc<App>,
     /// That of the connection, if there is a limit.
-    address: Option<AddressBucket>,
+    address: Option<Client>,
     words: HashMap<String, String>,
 }
 
@@ -83,7 +83,7 @@ impl FromRequest<Arc<App>> for Asked {
     type Rejection = BytesRejection;
 
     async fn from_request(request: Request, app: &Arc<App>) -> std::result::Result<Asked, BytesRejection> {
-        let address = request.extensions().get::<AddressBucket>().cloned();
+        let address = request.extensions().get::<Client>().copied();
         let (uri, headers) = (request.uri().clone(), request.headers().clone());
         let body = Bytes::from_request(request, app).await?;
         let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -122,7 +122,7 @@ impl Asked {
         };
         let tag = self.app.dots().tag(name);
         let grant = self.app.access.grant(Some(token)).ok().filter(Grant::has_token);
-        if let (Some(limits), Some(address)) = (&self.app.rate_limits, &self.address) {
+        if let (Some(limits), Some(address)) = (&self.app.rate_limits, self.address) {
             limits.take(grant.as_ref(), address).map_err(TinyidRefusal::TooMany)?;
         }
         let is_ours =
