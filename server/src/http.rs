@@ -24,7 +24,6 @@ mod tinyid;
 mod tinyid_tokens;
 mod tls;
 mod traced;
-mod unread;
 
 pub(crate) use app::App;
 pub(crate) use router::{admin_api, public_api};
