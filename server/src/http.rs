@@ -13,7 +13,6 @@ mod metrics_workers;
 mod monitor;
 mod monitor_leases;
 mod monitor_tags;
-mod paced;
 mod pages;
 mod range;
 mod rate_limits;

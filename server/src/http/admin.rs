@@ -1,13 +1,12 @@
 //! Tags made and changed: `POST /api/tag`.
 
-use super::answer;
+use super::answer::{self, Handled};
 use super::app::App;
-use super::guard;
 use crate::access::{Denied, Grant};
 use crate::store::TagChange;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{Extension, State};
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use leafid_core::options::check_tag;
 use leafid_core::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -39,22 +38,19 @@ pub(super) async fn set_tag(
     State(app): State<Arc<App>>,
     Extension(grant): Extension<Grant>,
     body: Bytes,
-) -> Response<Body> {
+) -> Handled {
     if app.options.admin_listen.is_none() && !grant.has_token() {
         let message = "the admin API is off: it needs a token with the scope admin, or --admin-listen";
-        return guard::refused(&Denied::Forbidden(message.to_owned()));
+        return Err(Denied::Forbidden(message.to_owned()).into());
     }
-    let body = match parse(&body) {
-        Ok(body) => body,
-        Err(error) => return answer::refused(&error),
-    };
-    if let Err(refused) = guard::check_tag(&grant, &body.tag) {
-        return *refused;
-    }
-    match change(&app, body).await {
-        Ok((status, changed)) => answer::json(status, &changed),
-        Err(error) => answer::refused(&error),
-    }
+    let TagBody { tag, step, first, description } = parse(&body)?;
+    grant.check_tag(&tag)?;
+    app.dots().check_new(&app.store, &tag, first.unwrap_or(1)).await?;
+    let (row, created) = app.store.change_tag(&tag, TagChange { step, first, description }).await?;
+    log::info!("the tag {tag:?} was {}: step {}", if created { "made" } else { "changed" }, row.step);
+    let max_id = row.max_id.to_string();
+    let changed = Changed { tag: row.tag, max_id, step: row.step, description: row.description, created };
+    Ok(answer::json(if created { StatusCode::CREATED } else { StatusCode::OK }, &changed))
 }
 
 fn parse(body: &[u8]) -> Result<TagBody> {
@@ -79,14 +75,4 @@ fn parse(body: &[u8]) -> Result<TagBody> {
         return Err(Error::invalid("description", "too long or not printable", &allowed));
     }
     Ok(body)
-}
-
-async fn change(app: &App, body: TagBody) -> Result<(StatusCode, Changed)> {
-    let TagBody { tag, step, first, description } = body;
-    app.dots().check_new(&app.store, &tag, first.unwrap_or(1)).await?;
-    let (row, created) = app.store.change_tag(&tag, TagChange { step, first, description }).await?;
-    log::info!("the tag {tag:?} was {}: step {}", if created { "made" } else { "changed" }, row.step);
-    let max_id = row.max_id.to_string();
-    let changed = Changed { tag: row.tag, max_id, step: row.step, description: row.description, created };
-    Ok((if created { StatusCode::CREATED } else { StatusCode::OK }, changed))
 }

@@ -1,8 +1,10 @@
 //! Responses.
 
+use crate::access::Denied;
 use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, Response, StatusCode};
+use axum::response::IntoResponse;
 use leafid_core::{Code, Error};
 use serde::Serialize;
 
@@ -27,9 +29,54 @@ pub(super) fn json(status: StatusCode, value: &impl Serialize) -> Response<Body>
 }
 
 #[derive(Serialize)]
-struct Refusal<'e> {
+struct RefusalBody<'e> {
     error: &'e str,
     message: &'e str,
+}
+
+/// Why a request is refused.
+pub(super) enum Refusal {
+    Denied(Denied),
+    Error(Error),
+}
+
+/// What most handlers return.
+pub(super) type Handled = std::result::Result<Response<Body>, Refusal>;
+
+impl From<Denied> for Refusal {
+    fn from(denied: Denied) -> Refusal {
+        Refusal::Denied(denied)
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Refusal {
+        Refusal::Error(error)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response<Body> {
+        match self {
+            Refusal::Denied(refused) => denied(&refused),
+            Refusal::Error(error) => refused(&error),
+        }
+    }
+}
+
+pub(super) fn refusal(status: StatusCode, error: &str, message: &str) -> Response<Body> {
+    json(status, &RefusalBody { error, message })
+}
+
+pub(super) fn denied(denied: &Denied) -> Response<Body> {
+    match denied {
+        Denied::Forbidden(message) => refusal(StatusCode::FORBIDDEN, "forbidden", message),
+        Denied::Unknown(message) => {
+            let mut response = refusal(StatusCode::UNAUTHORIZED, "unauthorized", message);
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            response
+        }
+    }
 }
 
 /// An error as the clients of ranges and leases read it.
@@ -43,7 +90,7 @@ pub(super) fn refused(error: &Error) -> Response<Body> {
         // The store does not answer, or its row has no ids. Another server may do better.
         _ => (StatusCode::SERVICE_UNAVAILABLE, Code::SegmentUnavailable),
     };
-    json(status, &Refusal { error: code.name(), message: error.message() })
+    refusal(status, code.name(), error.message())
 }
 
 /// Whether the client asks for JSON.

@@ -1,26 +1,20 @@
-//! Who may make a request.
+//! Who may make a request, and how often.
 
 use super::answer;
 use super::app::App;
 use super::hosts::Hosts;
-use crate::access::{Denied, Grant};
+use super::rate_limits::Client;
+use crate::access::Grant;
 use crate::scope::Scope;
 use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use axum::extract::{Extension, Request, State};
+use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Response, StatusCode};
 use axum::middleware::Next;
-use serde::Serialize;
 use std::sync::Arc;
 
 /// The largest body of a request: a claim has less than 1 KiB.
 pub(super) const MOST_BODY: usize = 16 * 1024;
-
-#[derive(Serialize)]
-struct DeniedBody<'d> {
-    error: &'d str,
-    message: &'d str,
-}
 
 /// What a path asks of its requests.
 pub(super) struct Gate {
@@ -44,33 +38,37 @@ pub(super) async fn guard(State(gate): State<Arc<Gate>>, mut request: Request, n
             request.extensions_mut().insert(grant);
             next.run(request).await
         }
-        Err(denied) => {
-            // With its body unread the connection would be closed, perhaps before the client has read why.
-            let _ = to_bytes(request.into_body(), MOST_BODY).await;
-            refused(&denied)
+        Err(denied) => unheard(request, answer::denied(&denied)).await,
+    }
+}
+
+/// Refuses what goes beyond the rate of a client. It comes after the guard.
+pub(super) async fn paced(
+    State(app): State<Arc<App>>,
+    Extension(grant): Extension<Grant>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let address = request.extensions().get::<Client>().copied();
+    let (Some(limits), Some(address)) = (&app.rate_limits, address) else { return next.run(request).await };
+    match limits.take(Some(&grant), address) {
+        Ok(()) => next.run(request).await,
+        Err(too_many) => {
+            let status = StatusCode::TOO_MANY_REQUESTS;
+            let response = answer::refusal(status, "too_many_requests", too_many.message());
+            unheard(request, too_many.marked(response)).await
         }
     }
 }
 
-/// Errors: the response.
-pub(super) fn check_tag(grant: &Grant, tag: &str) -> Result<(), Box<Response<Body>>> {
-    grant.check_tag(tag).map_err(|denied| Box::new(refused(&denied)))
+/// With its body unread the connection would be closed, perhaps before the client has read why.
+async fn unheard(request: Request, response: Response<Body>) -> Response<Body> {
+    let _ = to_bytes(request.into_body(), MOST_BODY).await;
+    response
 }
 
 /// The token of a request.
-pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
+fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-}
-
-pub(super) fn refused(denied: &Denied) -> Response<Body> {
-    let (status, error, message) = match denied {
-        Denied::Unknown(message) => (StatusCode::UNAUTHORIZED, "unauthorized", message),
-        Denied::Forbidden(message) => (StatusCode::FORBIDDEN, "forbidden", message),
-    };
-    let mut response = answer::json(status, &DeniedBody { error, message });
-    if status == StatusCode::UNAUTHORIZED {
-        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-    }
-    response
 }

@@ -5,7 +5,6 @@
 
 use super::answer::{self, JSON, TEXT};
 use super::app::App;
-use super::guard::check_tag;
 use crate::access::Grant;
 use crate::clock::unix_ms;
 use crate::tags::Patience;
@@ -66,8 +65,8 @@ pub(super) async fn segment(
         return switched_off(&app, "segment", uri.path());
     }
     let tag = app.dots().tag(&tag);
-    if let Err(refused) = check_tag(&grant, tag) {
-        return *refused;
+    if let Err(denied) = grant.check_tag(tag) {
+        return answer::denied(&denied);
     }
     let ids = match count(&app, &words) {
         Ok(n) => app.tags.take(tag, n, patience(&app)).await,

@@ -1,9 +1,8 @@
 //! Leases of worker ids: docs/LEASES.md.
 
-use super::answer;
+use super::answer::{self, Handled, Refusal};
 use super::app::App;
-use super::guard;
-use crate::access::{Denied, Grant};
+use crate::access::Grant;
 use crate::lease_rules::Claim;
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
@@ -61,60 +60,8 @@ pub(super) async fn claim(
     State(app): State<Arc<App>>,
     Extension(grant): Extension<Grant>,
     body: Bytes,
-) -> Response<Body> {
-    done(claimed(&app, &grant, &body).await, |claimed| answer::json(StatusCode::OK, &claimed))
-}
-
-pub(super) async fn renew(
-    State(app): State<Arc<App>>,
-    Extension(grant): Extension<Grant>,
-    body: Bytes,
-) -> Response<Body> {
-    done(renewed(&app, &grant, &body).await, |renewed| answer::json(StatusCode::OK, &renewed))
-}
-
-pub(super) async fn release(
-    State(app): State<Arc<App>>,
-    Extension(grant): Extension<Grant>,
-    body: Bytes,
-) -> Response<Body> {
-    done(released(&app, &grant, &body).await, |()| {
-        let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::NO_CONTENT;
-        response
-    })
-}
-
-/// Why nothing is done.
-enum Refused {
-    Denied(Denied),
-    Error(Error),
-}
-
-type Done<T> = std::result::Result<T, Refused>;
-
-impl From<Denied> for Refused {
-    fn from(denied: Denied) -> Refused {
-        Refused::Denied(denied)
-    }
-}
-
-impl From<Error> for Refused {
-    fn from(error: Error) -> Refused {
-        Refused::Error(error)
-    }
-}
-
-fn done<T>(result: Done<T>, respond: impl FnOnce(T) -> Response<Body>) -> Response<Body> {
-    match result {
-        Ok(done) => respond(done),
-        Err(Refused::Denied(denied)) => guard::refused(&denied),
-        Err(Refused::Error(error)) => answer::refused(&error),
-    }
-}
-
-async fn claimed(app: &App, grant: &Grant, body: &[u8]) -> Done<Claimed> {
-    let ClaimBody { name, instance, now, until } = parse(body)?;
+) -> Handled {
+    let ClaimBody { name, instance, now, until } = parse(&body)?;
     check_text("instance", &instance)?;
     check_number("now", now)?;
     until.map_or(Ok(()), |until| check_number("until", until))?;
@@ -124,7 +71,7 @@ async fn claimed(app: &App, grant: &Grant, body: &[u8]) -> Done<Claimed> {
     let claim = Claim { name, instance: instance.clone(), now_ms: now, until_ms: until, only: None };
     let (lease, store_ms) = app.leases.claim(claim).await?;
     app.counts.claimed(&of);
-    Ok(Claimed {
+    let claimed = Claimed {
         // Of this request, never from the store.
         instance,
         worker_id: lease.worker_id,
@@ -134,30 +81,40 @@ async fn claimed(app: &App, grant: &Grant, body: &[u8]) -> Done<Claimed> {
         server_time: store_ms,
         peer_times: lease.peer_times_ms,
         token: lease.token.unwrap_or_default(),
-    })
+    };
+    Ok(answer::json(StatusCode::OK, &claimed))
 }
 
-async fn renewed(app: &App, grant: &Grant, body: &[u8]) -> Done<Renewed> {
-    let HolderBody { name, worker_id, token, until, nonce } = holder(body)?;
-    let name = id_space(name.as_deref())?;
-    grant.check_tag(&name)?;
+pub(super) async fn renew(
+    State(app): State<Arc<App>>,
+    Extension(grant): Extension<Grant>,
+    body: Bytes,
+) -> Handled {
+    let (name, HolderBody { worker_id, token, until, nonce, .. }) = holder(&grant, &body)?;
     let renewal = app.leases.renew(&name, worker_id, &token, until).await?;
-    Ok(Renewed {
+    let renewed = Renewed {
         nonce,
         until: renewal.until_ms,
         lease_ms: app.leases.lease_ms(),
         token: renewal.token.unwrap_or_default(),
-    })
+    };
+    Ok(answer::json(StatusCode::OK, &renewed))
 }
 
-async fn released(app: &App, grant: &Grant, body: &[u8]) -> Done<()> {
-    let HolderBody { name, worker_id, token, until, .. } = holder(body)?;
-    let name = id_space(name.as_deref())?;
-    grant.check_tag(&name)?;
-    Ok(app.leases.release(&name, worker_id, &token, until).await?)
+pub(super) async fn release(
+    State(app): State<Arc<App>>,
+    Extension(grant): Extension<Grant>,
+    body: Bytes,
+) -> Handled {
+    let (name, HolderBody { worker_id, token, until, .. }) = holder(&grant, &body)?;
+    app.leases.release(&name, worker_id, &token, until).await?;
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    Ok(response)
 }
 
-fn holder(body: &[u8]) -> Result<HolderBody> {
+/// The holder, and the name that it may have.
+fn holder(grant: &Grant, body: &[u8]) -> std::result::Result<(String, HolderBody), Refusal> {
     let holder: HolderBody = parse(body)?;
     check_text("token", &holder.token)?;
     check_number("worker_id", holder.worker_id)?;
@@ -165,7 +122,9 @@ fn holder(body: &[u8]) -> Result<HolderBody> {
     if let Some(nonce) = &holder.nonce {
         check_text("nonce", nonce)?;
     }
-    Ok(holder)
+    let name = id_space(holder.name.as_deref())?;
+    grant.check_tag(&name)?;
+    Ok((name, holder))
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T> {

@@ -3,7 +3,7 @@
 //! The page itself holds nothing secret, so it needs no token. Nobody else's text is in it: what it shows, its script
 //! sets as text.
 
-use super::answer;
+use super::answer::{self, Handled};
 use super::app::App;
 use super::leaf;
 use super::monitor_leases::LeasesView;
@@ -86,11 +86,8 @@ pub(super) async fn state(
     State(app): State<Arc<App>>,
     Extension(grant): Extension<Grant>,
     Query(words): Query<HashMap<String, String>>,
-) -> Response<Body> {
-    match figures(&app, grant, &words).await {
-        Ok(figures) => secured(answer::json(StatusCode::OK, &figures), "no-store"),
-        Err(error) => answer::refused(&error),
-    }
+) -> Handled {
+    Ok(secured(answer::json(StatusCode::OK, &figures(&app, grant, &words).await?), "no-store"))
 }
 
 async fn figures(app: &Arc<App>, grant: Grant, words: &HashMap<String, String>) -> Result<MonitorState> {

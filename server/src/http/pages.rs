@@ -1,6 +1,6 @@
 //! Leaf's pages: /cache shows the tags that this server holds, /db the rows of the table. JSON if the client asks for it.
 
-use super::answer;
+use super::answer::{self, Handled, wants_json};
 use super::app::App;
 use crate::access::Grant;
 use crate::tags::TagStats;
@@ -8,7 +8,6 @@ use axum::body::Body;
 use axum::extract::{Extension, Query, State};
 use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderValue};
 use axum::http::{HeaderMap, Response, StatusCode};
-use leafid_core::Result;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -41,25 +40,13 @@ pub(super) async fn db(
     Extension(grant): Extension<Grant>,
     Query(words): Query<HashMap<String, String>>,
     headers: HeaderMap,
-) -> Response<Body> {
-    match rows(&app, &grant, words.get("after").map_or("", String::as_str)).await {
-        Ok(rows) => page("db", &DB, rows, wants_json(&headers)),
-        Err(error) => answer::refused(&error),
-    }
-}
-
-async fn rows(app: &App, grant: &Grant, after: &str) -> Result<Vec<Vec<String>>> {
-    let rows = app.store.tag_rows(after, MOST).await?;
+) -> Handled {
+    let rows = app.store.tag_rows(words.get("after").map_or("", String::as_str), MOST).await?;
     let seen = rows.into_iter().filter(|row| grant.check_tag(&row.tag).is_ok());
-    Ok(seen
-        .map(|row| {
-            vec![row.tag, row.max_id.to_string(), row.step.to_string(), row.update_time, row.description]
-        })
-        .collect())
-}
-
-fn wants_json(headers: &HeaderMap) -> bool {
-    answer::wants_json(headers)
+    let fields = seen.map(|row| {
+        vec![row.tag, row.max_id.to_string(), row.step.to_string(), row.update_time, row.description]
+    });
+    Ok(page("db", &DB, fields.collect(), wants_json(&headers)))
 }
 
 /// The fields of [`CACHE`].

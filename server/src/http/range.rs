@@ -1,13 +1,11 @@
 //! Ranges of a tag, straight from the store: docs/SEGMENTS.md.
 
-use super::answer;
+use super::answer::{self, Handled};
 use super::app::App;
-use super::guard::check_tag;
 use crate::access::Grant;
-use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, Query, State};
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use leafid_core::{Error, LARGEST_STEP, Result, parse_id};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -39,29 +37,15 @@ pub(super) async fn range(
     Extension(grant): Extension<Grant>,
     tag: std::result::Result<Path<String>, PathRejection>,
     Query(words): Query<HashMap<String, String>>,
-) -> Response<Body> {
-    let Ok(Path(tag)) = tag else {
-        return answer::refused(&Error::invalid(
-            "tag",
-            "no UTF-8",
-            "1 to 128 bytes of UTF-8 without control characters",
-        ));
-    };
-    if let Err(refused) = check_tag(&grant, app.dots().tag(&tag)) {
-        return *refused;
-    }
-    match take(&app, &tag, &words).await {
-        Ok(response) => response,
-        Err(error) => answer::refused(&error),
-    }
-}
-
-async fn take(app: &App, tag: &str, words: &HashMap<String, String>) -> Result<Response<Body>> {
-    let asked = asked(words)?;
-    let fetched = app.tags.range(app.dots().tag(tag), asked.step, asked.after).await?;
+) -> Handled {
+    let wrong = |_| Error::invalid("tag", "no UTF-8", "1 to 128 bytes of UTF-8 without control characters");
+    let Path(tag) = tag.map_err(wrong)?;
+    grant.check_tag(app.dots().tag(&tag))?;
+    let asked = asked(&words)?;
+    let fetched = app.tags.range(app.dots().tag(&tag), asked.step, asked.after).await?;
     let (start, end) = (fetched.segment.start().to_string(), fetched.segment.end().to_string());
     let stride = fetched.segment.stride();
-    let range = Range { tag, start, end, stride, step: fetched.step, nonce: asked.nonce };
+    let range = Range { tag: &tag, start, end, stride, step: fetched.step, nonce: asked.nonce };
     Ok(answer::json(StatusCode::OK, &range))
 }
 

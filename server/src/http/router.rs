@@ -3,13 +3,12 @@
 use super::admin;
 use super::answer;
 use super::app::App;
-use super::guard::{Gate, MOST_BODY, guard};
+use super::guard::{Gate, MOST_BODY, guard, paced};
 use super::hosts::Hosts;
 use super::leaf;
 use super::lease;
 use super::metrics;
 use super::monitor;
-use super::paced::paced;
 use super::pages;
 use super::range;
 use super::status;
