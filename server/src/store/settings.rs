@@ -36,7 +36,8 @@ pub(super) fn format() -> (&'static str, String, impl Iterator<Item = String>) {
 }
 
 /// Stores those that are missing, or all of them to `change` them, and the format. Returns what is stored.
-pub(super) async fn agree(sql: &Sql, own: Settings, change: bool) -> Result<Settings> {
+pub(super) async fn agree(sql: &Sql, own: &Settings, change: bool) -> Result<Settings> {
+    let own = own.clone();
     if !sql.has(TABLE).await? {
         let options = sql.dialect().table_options;
         let create = format!(
@@ -84,7 +85,7 @@ pub(super) async fn agree(sql: &Sql, own: Settings, change: bool) -> Result<Sett
 }
 
 /// What is stored, without a change.
-pub(super) async fn stored(sql: &Sql) -> Result<Settings> {
+pub(super) async fn settings(sql: &Sql) -> Result<Settings> {
     if !sql.has(TABLE).await? {
         return Ok(Settings::new());
     }

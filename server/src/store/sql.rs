@@ -143,6 +143,15 @@ impl Sql {
         self.counters.get().map_or(0, |counters| counters.largest)
     }
 
+    /// The tables, and whether each is there. Errors: the database does not say.
+    pub(crate) async fn tables(&self) -> Result<Vec<(&'static str, bool)>> {
+        let mut tables = Vec::new();
+        for table in ["leaf_alloc", "leafid_space", "leafid_worker"] {
+            tables.push((table, self.has(table).await?));
+        }
+        Ok(tables)
+    }
+
     /// Whether a table is there. Errors: the database does not say.
     pub(crate) async fn has(&self, table: &'static str) -> Result<bool> {
         Ok(!self.columns(table).await?.is_empty())

@@ -1,9 +1,10 @@
 //! A change of the worker ids of one name, which every store makes as a whole.
 
 use super::sql::Sql;
-use super::workers_table::WorkersTable;
-use crate::lease_rules::{Space, Worker};
+use super::workers_table::{WorkersTable, make_space};
+use crate::lease_rules::{Pool, Space, Worker};
 use leafid_core::Result;
+use std::sync::Arc;
 
 /// What a change stores.
 #[derive(Default)]
@@ -18,14 +19,8 @@ pub(crate) struct Writes {
 /// Decides from what is stored, and the store's clock.
 pub(crate) type Step<T> = Box<dyn FnOnce(&Space, &[Worker], i64) -> Result<(T, Writes)> + Send>;
 
-pub(crate) enum Tried<T> {
-    Done(T),
-    /// The name has no row yet.
-    NoSpace,
-}
-
 /// The store's clock, and what is stored of a name and its worker ids.
-pub(super) async fn read(store: &Sql, name: &str) -> Result<(i64, Space, Vec<Worker>)> {
+pub(super) async fn workers(store: &Sql, name: &str) -> Result<(i64, Space, Vec<Worker>)> {
     let name = name.to_owned();
     store
         .transaction(move |tx| {
@@ -39,22 +34,24 @@ pub(super) async fn read(store: &Sql, name: &str) -> Result<(i64, Space, Vec<Wor
         .await
 }
 
-pub(super) async fn change<T: Send + 'static>(
+/// `None`: the name had no row, and has one now.
+pub(super) async fn change_workers<T: Send + 'static>(
     store: &Sql,
     name: &str,
     only: Option<i64>,
+    pool: &Arc<Pool>,
     step: Step<T>,
-) -> Result<Tried<T>> {
-    let name = name.to_owned();
-    store
+) -> Result<Option<T>> {
+    let of = name.to_owned();
+    let done = store
         .transaction(move |tx| {
             Box::pin(async move {
-                let Some((mut table, space)) = WorkersTable::lock(tx, &name).await? else {
+                let Some((mut table, space)) = WorkersTable::lock(tx, &of).await? else {
                     // Only a claim makes a row: a renewal of a name that nobody has is refused.
                     if only.is_some() {
                         step(&Space::default(), &[], tx.now_ms().await?)?;
                     }
-                    return Ok(Tried::NoSpace);
+                    return Ok(None);
                 };
                 let store_ms = table.now_ms().await?;
                 let workers = table.workers(only).await?;
@@ -69,8 +66,12 @@ pub(super) async fn change<T: Send + 'static>(
                     let is_new = workers.iter().all(|known| known.worker_id != worker.worker_id);
                     table.put(&worker, is_new).await?;
                 }
-                Ok(Tried::Done(value))
+                Ok(Some(value))
             })
         })
-        .await
+        .await?;
+    if done.is_none() {
+        make_space(store, name, pool.clone()).await?;
+    }
+    Ok(done)
 }

@@ -64,7 +64,7 @@ pub(crate) async fn take_range(
 pub(crate) async fn agree(etcd: &Etcd, own: &Settings, change: bool) -> Result<Settings> {
     for _ in 0..MOST_TRIES {
         let read = etcd.read(&format!("{}settings", etcd.prefix)).await?;
-        let found = settings(&read)?;
+        let found = parsed_settings(&read)?;
         let mut agreed = found.clone();
         for (name, value) in own {
             match agreed.iter_mut().find(|(known, _)| known == name) {
@@ -90,11 +90,11 @@ pub(crate) async fn agree(etcd: &Etcd, own: &Settings, change: bool) -> Result<S
     Err(gateway::failed("other servers change the settings all the time"))
 }
 
-pub(crate) async fn stored_settings(etcd: &Etcd) -> Result<Settings> {
-    settings(&etcd.read(&format!("{}settings", etcd.prefix)).await?)
+pub(crate) async fn settings(etcd: &Etcd) -> Result<Settings> {
+    parsed_settings(&etcd.read(&format!("{}settings", etcd.prefix)).await?)
 }
 
-fn settings(read: &Read) -> Result<Settings> {
+fn parsed_settings(read: &Read) -> Result<Settings> {
     if read.revision == 0 { Ok(Settings::new()) } else { parse("settings", &read.value) }
 }
 

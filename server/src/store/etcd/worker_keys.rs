@@ -7,7 +7,7 @@ use super::{Etcd, Read, gateway};
 use crate::clock::filtered_ms;
 use crate::lease_rules::{Pool, Space, Worker};
 use crate::store::lease_rows::LeaseRow;
-use crate::store::workers::{Step, Tried};
+use crate::store::workers::Step;
 use leafid_core::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -38,10 +38,10 @@ pub(crate) async fn change_workers<T>(
     only: Option<i64>,
     pool: &Pool,
     step: Step<T>,
-) -> Result<Option<Tried<T>>> {
+) -> Result<Option<T>> {
     let read = read_name(etcd, name, only).await?;
     let (value, writes) = step(&read.space, &read.workers, read.store_ms)?;
-    let Some(space) = writes.space else { return Ok(Some(Tried::Done(value))) };
+    let Some(space) = writes.space else { return Ok(Some(value)) };
     if read.key.revision == 0 {
         pool.check_names(names(etcd).await?)?;
     }
@@ -63,7 +63,7 @@ pub(crate) async fn change_workers<T>(
         let key = format!("{}{:020}", of_name(etcd, "worker", name), worker.worker_id);
         puts.push(gateway::put(&key, &text(&StoredWorker { worker, revision: space.revision })?));
     }
-    Ok(etcd.write_if(&read.key, &puts).await?.then_some(Tried::Done(value)))
+    Ok(etcd.write_if(&read.key, &puts).await?.then_some(value))
 }
 
 /// How many names have worker ids.
@@ -86,7 +86,7 @@ async fn alive(etcd: &Etcd, key: &str, lease_ms: i64) -> Result<Value> {
 }
 
 /// This server's clock, and what is stored of a name and its worker ids.
-pub(crate) async fn read_workers(etcd: &Etcd, name: &str) -> Result<(i64, Space, Vec<Worker>)> {
+pub(crate) async fn workers(etcd: &Etcd, name: &str) -> Result<(i64, Space, Vec<Worker>)> {
     let read = read_name(etcd, name, None).await?;
     Ok((read.store_ms, read.space, read.workers))
 }
