@@ -2,10 +2,10 @@
 
 use super::dialect::Dialect;
 use super::sql::Sql;
-use super::stride::out_of_ids;
+use super::stride::{Stride, out_of_ids};
 use super::transaction::{Transaction, Value, integer, text};
 use leafid_core::segment::MOST_JUMP;
-use leafid_core::{Code, Error, Fetched, Result};
+use leafid_core::{Code, Error, Fetched, Result, Segment};
 
 /// A row.
 struct Allocated {
@@ -30,14 +30,11 @@ pub(super) async fn take_range(
         .transaction(move |tx| {
             Box::pin(async move {
                 let Some(row) = locked(tx, &tag).await? else { return Ok(None) };
-                let width = stride.width(step.unwrap_or(row.step), &tag)?;
-                let is_behind = (0..after).contains(&row.first);
-                let start = if is_behind { continue_at(row.first, after)? } else { row.first };
-                let end = start.checked_add(width).filter(|end| *end <= largest);
-                let end = end.ok_or_else(|| out_of_ids(&tag))?;
-                let segment = stride
-                    .segment(start, end)
-                    .map_err(|error| error.context(format!("leaf_alloc, tag {tag:?}")))?;
+                let (segment, end) =
+                    next_range(stride, "leaf_alloc", &tag, row.first, step.unwrap_or(row.step), after)?;
+                if end > largest {
+                    return Err(out_of_ids(&tag));
+                }
                 let raise =
                     format!("UPDATE leaf_alloc SET max_id = ?{touch} WHERE biz_tag = ? AND max_id = ?");
                 tx.change_one(&raise, &[Value::Int(end), Value::Text(&tag), Value::Int(row.first)]).await?;
@@ -74,9 +71,22 @@ pub(super) fn check_single(tag: &str, rows: usize) -> Result<()> {
     Err(Error::new(Code::SegmentUnavailable, message))
 }
 
-/// Where a range above `after` starts. Errors: `invalid_argument`.
-pub(super) fn continue_at(start: i64, after: i64) -> Result<i64> {
-    check_jump("after", start, after).map(|()| after)
+/// The range that a counter at `first` gives at or above `after`, and where the counter goes. `whose`: what holds it.
+/// Errors: `invalid_argument`, `source_invalid`.
+pub(super) fn next_range(
+    stride: Stride,
+    whose: &str,
+    tag: &str,
+    first: i64,
+    step: i64,
+    after: i64,
+) -> Result<(Segment, i64)> {
+    let width = stride.width(step, tag)?;
+    let start = if (0..after).contains(&first) { after } else { first };
+    check_jump("after", first, start)?;
+    let end = start.checked_add(width).ok_or_else(|| out_of_ids(tag))?;
+    let segment = stride.segment(start, end);
+    Ok((segment.map_err(|error| error.context(format!("{whose}, tag {tag:?}")))?, end))
 }
 
 /// No counter is raised by more than clients of leafid accept: one that is near 2^63 would be at its end. Errors:

@@ -2,10 +2,9 @@
 
 use super::{Etcd, Read, gateway};
 use crate::clock::filtered_ms;
-use crate::store::alloc::{check_first, check_jump, continue_at};
+use crate::store::alloc::{check_first, check_jump, next_range};
 use crate::store::schema::made_anew;
 use crate::store::settings::{Settings, format};
-use crate::store::stride::out_of_ids;
 use crate::store::tag_rows::{TagChange, TagRow};
 use leafid_core::{Code, Error, Fetched, Result, Utc};
 use serde::{Deserialize, Serialize};
@@ -35,29 +34,15 @@ pub(crate) async fn take_range(
     step: Option<i64>,
     after: i64,
 ) -> Result<Option<Fetched>> {
-    for _ in 0..MOST_TRIES {
-        let read = etcd.read(&counter_key(etcd, tag)).await?;
-        if read.revision == 0 {
-            return Ok(None);
-        }
-        let counter: Counter = parse(tag, &read.value)?;
-        let width = etcd.stride.width(step.unwrap_or(counter.step), tag)?;
-        let start = if (0..after).contains(&counter.max_id) {
-            continue_at(counter.max_id, after)?
-        } else {
-            counter.max_id
-        };
-        let end = start.checked_add(width).ok_or_else(|| out_of_ids(tag))?;
-        let segment =
-            etcd.stride.segment(start, end).map_err(|error| error.context(format!("etcd, tag {tag:?}")))?;
-        let next = (counter.step > 0).then_some(counter.step);
+    let raised = |found: Option<Counter>| {
+        let Some(counter) = found else { return Ok((None, None)) };
+        let width = step.unwrap_or(counter.step);
+        let (segment, end) = next_range(etcd.stride, "etcd", tag, counter.max_id, width, after)?;
+        let step = (counter.step > 0).then_some(counter.step);
         let raised = Counter { max_id: end, changed_ms: filtered_ms(), ..counter };
-        if etcd.write_if(&read, &[gateway::put(&read.key, &text(&raised)?)]).await? {
-            return Ok(Some(Fetched { segment, step: next }));
-        }
-        pause().await;
-    }
-    Err(gateway::failed("other servers change the counter all the time"))
+        Ok((Some(raised), Some(Fetched { segment, step })))
+    };
+    change_counter(etcd, tag, raised).await
 }
 
 /// Stores the settings that are missing, or all of them to `change` them, and the format. Returns what is stored.
@@ -123,6 +108,7 @@ pub(crate) async fn tags_of(etcd: &Etcd, start: &str) -> Result<Vec<(String, i64
 pub(crate) async fn change_tag(etcd: &Etcd, tag: &str, change: TagChange) -> Result<(TagRow, bool)> {
     let TagChange { step, first, description } = change;
     let changed = |found: Option<Counter>| {
+        let is_new = found.is_none();
         if let Some(first) = first {
             found
                 .as_ref()
@@ -134,18 +120,17 @@ pub(crate) async fn change_tag(etcd: &Etcd, tag: &str, change: TagChange) -> Res
         counter.changed_ms = filtered_ms();
         counter.step = step.unwrap_or(counter.step);
         counter.description = description.clone().unwrap_or(counter.description);
-        Ok(Some(counter))
+        Ok((Some(counter.clone()), (row(tag.to_owned(), counter), is_new)))
     };
-    let (counter, is_new) = change_counter(etcd, tag, changed).await?;
-    let counter = counter.ok_or_else(|| gateway::failed("no counter"))?;
-    Ok((row(tag.to_owned(), counter), is_new))
+    change_counter(etcd, tag, changed).await
 }
 
 pub(crate) async fn give_back(etcd: &Etcd, tag: &str, first: i64, end: i64) -> Result<()> {
     let lowered = |found: Option<Counter>| {
-        Ok(found.filter(|counter| counter.max_id == end).map(|counter| Counter { max_id: first, ..counter }))
+        let at_end = found.filter(|counter| counter.max_id == end);
+        Ok((at_end.map(|counter| Counter { max_id: first, ..counter }), ()))
     };
-    change_counter(etcd, tag, lowered).await.map(drop)
+    change_counter(etcd, tag, lowered).await
 }
 
 pub(crate) async fn tag_rows(etcd: &Etcd, after: &str, most: usize) -> Result<Vec<TagRow>> {
@@ -184,19 +169,20 @@ async fn counters_behind(etcd: &Etcd, after: &str, most: usize) -> Result<Vec<(S
     counters.collect()
 }
 
-/// Stores what `change` makes of a counter, unless that is nothing. Returns it, and whether there was none before.
-async fn change_counter(
+/// Stores what `change` makes of a counter, unless that is nothing, and returns what goes with it. Where another server was
+/// first, it reads again.
+async fn change_counter<T>(
     etcd: &Etcd,
     tag: &str,
-    change: impl Fn(Option<Counter>) -> Result<Option<Counter>>,
-) -> Result<(Option<Counter>, bool)> {
+    change: impl Fn(Option<Counter>) -> Result<(Option<Counter>, T)>,
+) -> Result<T> {
     for _ in 0..MOST_TRIES {
         let read = etcd.read(&counter_key(etcd, tag)).await?;
-        let is_new = read.revision == 0;
-        let found = if is_new { None } else { Some(parse(tag, &read.value)?) };
-        let Some(changed) = change(found)? else { return Ok((None, is_new)) };
+        let found = if read.revision == 0 { None } else { Some(parse(tag, &read.value)?) };
+        let (changed, done) = change(found)?;
+        let Some(changed) = changed else { return Ok(done) };
         if etcd.write_if(&read, &[gateway::put(&read.key, &text(&changed)?)]).await? {
-            return Ok((Some(changed), is_new));
+            return Ok(done);
         }
         pause().await;
     }
