@@ -3,11 +3,12 @@
 //! A token is 256 random bits, so nobody can guess one from its SHA-256, and a slow hash would add nothing. The files
 //! hold this hash alone.
 
+use crate::clock::random_hex;
 use crate::options::Options;
 use crate::pem::shown_path;
 use crate::scope::Scope;
 use leafid_core::options::check_tag;
-use leafid_core::{Code, Error, Result};
+use leafid_core::{Error, Result};
 use parking_lot::RwLock;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -185,12 +186,8 @@ impl Token {
 
 /// A new token, and its hash. Errors: `internal`.
 pub(crate) fn new_token() -> Result<(String, String)> {
-    let mut bits = [0; 32];
-    getrandom::fill(&mut bits).map_err(|error| {
-        Error::new(Code::Internal, format!("the system gives no random numbers: {error}"))
-    })?;
     // The first word tells scanners of source code what it is.
-    let secret = format!("leafid_{}", hex(&bits));
+    let secret = format!("leafid_{}{}", random_hex()?, random_hex()?);
     let hash = hex(&digest(&secret));
     Ok((secret, hash))
 }

@@ -8,6 +8,7 @@ mod caught;
 mod clock;
 mod commands;
 mod dots;
+mod exchange;
 mod http;
 mod lease_rules;
 mod leases;

@@ -28,6 +28,17 @@ pub(super) enum Connection {
     Sqlite(PoolConnection<Sqlite>),
 }
 
+/// The same for each driver.
+macro_rules! of_each {
+    ($kind:ident, $value:ident, |$one:ident| $done:expr) => {
+        match $value {
+            $kind::MySql($one) => $done,
+            $kind::Postgres($one) => $done,
+            $kind::Sqlite($one) => $done,
+        }
+    };
+}
+
 /// A row: the texts of its columns.
 pub(crate) struct Row(Vec<Option<String>>);
 
@@ -92,48 +103,28 @@ impl ConnectionPool {
     }
 
     pub(super) fn most_connections(&self) -> u32 {
-        match self {
-            ConnectionPool::MySql(pool) => pool.options().get_max_connections(),
-            ConnectionPool::Postgres(pool) => pool.options().get_max_connections(),
-            ConnectionPool::Sqlite(pool) => pool.options().get_max_connections(),
-        }
+        of_each!(ConnectionPool, self, |pool| pool.options().get_max_connections())
     }
 
     /// Closes the connections that are idle, and waits for the others.
     pub(super) async fn close(&self) {
-        match self {
-            ConnectionPool::MySql(pool) => pool.close().await,
-            ConnectionPool::Postgres(pool) => pool.close().await,
-            ConnectionPool::Sqlite(pool) => pool.close().await,
-        }
+        of_each!(ConnectionPool, self, |pool| pool.close().await);
     }
 }
 
 impl Connection {
     /// Returns the number of rows that matched.
     pub(super) async fn execute(&mut self, sql: &str) -> sqlx::Result<u64> {
-        Ok(match self {
-            Connection::MySql(connection) => connection.execute(sql).await?.rows_affected(),
-            Connection::Postgres(connection) => connection.execute(sql).await?.rows_affected(),
-            Connection::Sqlite(connection) => connection.execute(sql).await?.rows_affected(),
-        })
+        Ok(of_each!(Connection, self, |connection| connection.execute(sql).await?.rows_affected()))
     }
 
     pub(super) async fn rows(&mut self, sql: &str) -> sqlx::Result<Vec<Row>> {
-        match self {
-            Connection::MySql(connection) => texts(&connection.fetch_all(sql).await?),
-            Connection::Postgres(connection) => texts(&connection.fetch_all(sql).await?),
-            Connection::Sqlite(connection) => texts(&connection.fetch_all(sql).await?),
-        }
+        of_each!(Connection, self, |connection| texts(&connection.fetch_all(sql).await?))
     }
 
     /// Ends it, and with it what was not committed.
     pub(super) fn end(self) {
-        match self {
-            Connection::MySql(connection) => drop(connection.detach()),
-            Connection::Postgres(connection) => drop(connection.detach()),
-            Connection::Sqlite(connection) => drop(connection.detach()),
-        }
+        of_each!(Connection, self, |connection| drop(connection.detach()));
     }
 }
 

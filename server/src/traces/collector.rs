@@ -1,12 +1,11 @@
 //! The connection to a collector.
 
+use crate::exchange::exchange;
 use crate::pem::{authorities, system_roots};
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::http::header::HOST;
 use axum::http::uri::{PathAndQuery, Scheme};
 use axum::http::{HeaderValue, Uri};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
 use leafid_core::options::shown_url;
 use leafid_core::{Error, Result};
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
@@ -14,7 +13,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
@@ -126,27 +124,7 @@ async fn send(target: &Target, request: Request<Bytes>) -> std::result::Result<R
     let request = Request::from_parts(head, Body::from(body));
     let stream = TcpStream::connect(&target.address).await?;
     match &target.tls {
-        None => exchange(stream, request).await,
-        Some((tls, name)) => exchange(tls.connect(name.clone(), stream).await?, request).await,
-    }
-}
-
-async fn exchange<S>(stream: S, request: Request<Body>) -> std::result::Result<Response<Bytes>, HttpError>
-where
-    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let answer = async {
-        let (head, body) = sender.send_request(request).await?.into_parts();
-        Ok(Response::from_parts(head, to_bytes(Body::new(body), MOST_BYTES).await?))
-    };
-    // The connection works only while it is polled. It ends with this function.
-    let work = async {
-        let _ = connection.await;
-        std::future::pending::<()>().await;
-    };
-    tokio::select! {
-        answer = answer => answer,
-        () = work => Err("the connection ended".into()),
+        None => exchange(stream, request, MOST_BYTES).await,
+        Some((tls, name)) => exchange(tls.connect(name.clone(), stream).await?, request, MOST_BYTES).await,
     }
 }

@@ -1,17 +1,16 @@
 //! Requests to the JSON gateway of etcd.
 
 use super::Read;
-use axum::body::{Body, to_bytes};
+use crate::exchange::exchange;
+use axum::body::Body;
+use axum::http::Request;
 use base64::{Engine, engine::general_purpose::STANDARD};
-use hyper::{Request, client::conn::http1};
-use hyper_util::rt::TokioIo;
 use leafid_core::{Code, Error, Result};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -92,54 +91,32 @@ impl Gateway {
     }
 
     async fn exchange(&self, node: &str, path: &str, body: &Value, token: Option<&str>) -> Result<Value> {
-        let stream = TcpStream::connect(node).await.map_err(|error| failed(&error.to_string()))?;
+        let stream = TcpStream::connect(node).await.map_err(of)?;
         let mut request = Request::post(path).header("host", node).header("content-type", "application/json");
         if let Some(token) = token {
             request = request.header("authorization", token);
         }
-        let request =
-            request.body(Body::from(body.to_string())).map_err(|error| failed(&error.to_string()))?;
-        match &self.tls {
-            None => send(stream, request).await,
+        let request = request.body(Body::from(body.to_string())).map_err(of)?;
+        let answer = match &self.tls {
+            None => exchange(stream, request, MOST_BYTES).await,
             Some(tls) => {
                 let host = node.rsplit_once(':').map_or(node, |(host, _)| host).trim_matches(['[', ']']);
-                let name =
-                    ServerName::try_from(host.to_owned()).map_err(|error| failed(&error.to_string()))?;
-                let stream =
-                    tls.connect(name, stream).await.map_err(|error| failed(&format!("TLS: {error}")))?;
-                send(stream, request).await
+                let name = ServerName::try_from(host.to_owned()).map_err(of)?;
+                let stream = tls.connect(name, stream).await;
+                exchange(stream.map_err(|error| of(format!("TLS: {error}")))?, request, MOST_BYTES).await
             }
+        };
+        let (head, bytes) = answer.map_err(of)?.into_parts();
+        match head.status.is_success() {
+            true => serde_json::from_slice(&bytes).map_err(of),
+            false => Err(of(format!("status {}: {}", head.status, String::from_utf8_lossy(&bytes)))),
         }
     }
 }
 
-/// A connection of its own for each request: an answer that comes too late is nobody's.
-async fn send<S>(stream: S, request: Request<Body>) -> Result<Value>
-where
-    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
-    let (mut sender, connection) =
-        http1::handshake(TokioIo::new(stream)).await.map_err(|error| failed(&error.to_string()))?;
-    let answer = async {
-        let answer = sender.send_request(request).await.map_err(|error| failed(&error.to_string()))?;
-        let status = answer.status();
-        let bytes = to_bytes(Body::new(answer.into_body()), MOST_BYTES)
-            .await
-            .map_err(|error| failed(&error.to_string()))?;
-        if !status.is_success() {
-            return Err(failed(&format!("status {status}: {}", String::from_utf8_lossy(&bytes))));
-        }
-        serde_json::from_slice::<Value>(&bytes).map_err(|error| failed(&error.to_string()))
-    };
-    // The connection works only while it is polled. It ends with this function.
-    let work = async {
-        let _ = connection.await;
-        std::future::pending::<()>().await;
-    };
-    tokio::select! {
-        answer = answer => answer,
-        () = work => Err(failed("the connection ended")),
-    }
+/// What the gateway, or the way to it, says.
+fn of(error: impl ToString) -> Error {
+    failed(&error.to_string())
 }
 
 pub(super) fn failed(message: &str) -> Error {
