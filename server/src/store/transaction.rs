@@ -131,7 +131,7 @@ fn statement(sql: &str, values: &[Value<'_>], dialect: &Dialect) -> String {
             Value::Int(number) => statement += &number.to_string(),
             Value::Text(text) => {
                 statement += dialect.text.0;
-                text.bytes().for_each(|byte| statement += &format!("{byte:02x}"));
+                statement += &hex::encode(text);
                 statement += dialect.text.1;
             }
         }
