@@ -30,8 +30,8 @@ enum Outcome<T> {
     Rewound(Space),
 }
 
-/// The action of a transaction: reads the rows, and returns the row to store, and whether it is a new one.
-type Decision<T> = Box<dyn FnOnce(&Pool, &Space, &[Worker], i64) -> Result<(T, Option<Worker>)> + Send>;
+/// The action of a transaction: reads the rows, and returns the row to store.
+type Decision<T> = dyn Fn(&Pool, &Space, &[Worker], i64) -> Result<(T, Option<Worker>)> + Send + Sync;
 
 impl Leases {
     pub(crate) fn new(store: Store, pool: Pool) -> Leases {
@@ -46,22 +46,18 @@ impl Leases {
     ///
     /// Errors: `worker_in_use`; `segment_unavailable` if the store does not answer.
     pub(crate) async fn claim(&self, claim: Claim) -> Result<(Lease, i64)> {
-        let name = claim.name.clone();
-        let token = random_hex()?;
-        self.change(&name, None, move || {
-            let (claim, token) = (claim.clone(), token.clone());
-            Box::new(move |pool, space, workers, store_ms| {
-                let granted = pool.claim(space, workers, &claim, store_ms, token)?;
-                let lease = Lease {
-                    worker_id: granted.worker_id,
-                    from_ms: granted.begins_ms,
-                    until_ms: granted.until_ms,
-                    lease_ms: Some(pool.lease_ms),
-                    token: Some(granted.token.clone()),
-                    peer_times_ms: peer_times_ms(workers, granted.worker_id, store_ms),
-                };
-                Ok(((lease, store_ms), Some(granted)))
-            })
+        let (name, token) = (claim.name.clone(), random_hex()?);
+        self.change(&name, None, move |pool, space, workers, store_ms| {
+            let granted = pool.claim(space, workers, &claim, store_ms, token.clone())?;
+            let lease = Lease {
+                worker_id: granted.worker_id,
+                from_ms: granted.begins_ms,
+                until_ms: granted.until_ms,
+                lease_ms: Some(pool.lease_ms),
+                token: Some(granted.token.clone()),
+                peer_times_ms: peer_times_ms(workers, granted.worker_id, store_ms),
+            };
+            Ok(((lease, store_ms), Some(granted)))
         })
         .await
     }
@@ -89,18 +85,16 @@ impl Leases {
         until_ms: i64,
     ) -> Result<Renewal> {
         let (of, old, new) = (name.to_owned(), token.to_owned(), random_hex()?);
-        self.change(name, Some(worker_id), move || {
-            let (of, old, new) = (of.clone(), old.clone(), new.clone());
-            Box::new(move |pool, _, workers, store_ms| {
-                let renewed = pool.renew(held(workers, &of, worker_id, &old)?, until_ms, store_ms, new)?;
-                let renewal = Renewal {
-                    worker_id: Some(worker_id),
-                    until_ms: renewed.until_ms,
-                    lease_ms: Some(pool.lease_ms),
-                    token: Some(renewed.token.clone()),
-                };
-                Ok((renewal, Some(renewed)))
-            })
+        self.change(name, Some(worker_id), move |pool, _, workers, store_ms| {
+            let holder = held(workers, &of, worker_id, &old)?;
+            let renewed = pool.renew(holder, until_ms, store_ms, new.clone())?;
+            let renewal = Renewal {
+                worker_id: Some(worker_id),
+                until_ms: renewed.until_ms,
+                lease_ms: Some(pool.lease_ms),
+                token: Some(renewed.token.clone()),
+            };
+            Ok((renewal, Some(renewed)))
         })
         .await
     }
@@ -108,14 +102,11 @@ impl Leases {
     /// Gives the worker id back. Errors: `worker_lost`; `segment_unavailable` if the store does not answer.
     pub(crate) async fn release(&self, name: &str, worker_id: i64, token: &str, until_ms: i64) -> Result<()> {
         let (of, token) = (name.to_owned(), token.to_owned());
-        self.change(name, Some(worker_id), move || {
-            let (of, token) = (of.clone(), token.clone());
-            Box::new(move |_, _, workers, _| {
-                if is_released(workers, worker_id, &token) {
-                    return Ok(((), None));
-                }
-                Ok(((), Some(held(workers, &of, worker_id, &token)?.release(until_ms))))
-            })
+        self.change(name, Some(worker_id), move |_, _, workers, _| {
+            if is_released(workers, worker_id, &token) {
+                return Ok(((), None));
+            }
+            Ok(((), Some(held(workers, &of, worker_id, &token)?.release(until_ms))))
         })
         .await
     }
@@ -132,18 +123,16 @@ impl Leases {
     ///
     /// Errors: `worker_in_use`, `invalid_argument`; `segment_unavailable` if the store does not answer.
     pub(crate) async fn free(&self, name: &str, seen: &Worker) -> Result<Vec<SpanMs>> {
-        self.change(name, Some(seen.worker_id), || {
-            let seen = seen.clone();
-            Box::new(move |pool, space, workers, store_ms| {
-                let row = workers.iter().find(|row| row.worker_id == seen.worker_id);
-                let row = row.filter(|row| row.token == seen.token && row.begins_ms == seen.begins_ms);
-                let Some(row) = row else {
-                    let message = format!("worker id {} is in use: its row has changed", seen.worker_id);
-                    return Err(Error::new(Code::WorkerInUse, message));
-                };
-                let (freed, skipped) = row.free(pool.lease_ms, space.floor_ms, store_ms)?;
-                Ok((skipped, Some(freed)))
-            })
+        let seen = seen.clone();
+        self.change(name, Some(seen.worker_id), move |pool, space, workers, store_ms| {
+            let row = workers.iter().find(|row| row.worker_id == seen.worker_id);
+            let row = row.filter(|row| row.token == seen.token && row.begins_ms == seen.begins_ms);
+            let Some(row) = row else {
+                let message = format!("worker id {} is in use: its row has changed", seen.worker_id);
+                return Err(Error::new(Code::WorkerInUse, message));
+            };
+            let (freed, skipped) = row.free(pool.lease_ms, space.floor_ms, store_ms)?;
+            Ok((skipped, Some(freed)))
         })
         .await
     }
@@ -153,10 +142,11 @@ impl Leases {
         &self,
         name: &str,
         only: Option<i64>,
-        decide: impl Fn() -> Decision<T>,
+        decide: impl Fn(&Pool, &Space, &[Worker], i64) -> Result<(T, Option<Worker>)> + Send + Sync + 'static,
     ) -> Result<T> {
+        let decide: Arc<Decision<T>> = Arc::new(decide);
         for _ in 0..MOST_TRIES {
-            let step = self.step(name, decide());
+            let step = self.step(name, decide.clone());
             match self.store.change_workers(name, only, &self.pool, step).await? {
                 Some(Outcome::Done(value, space)) => {
                     self.saw(name, space);
@@ -179,7 +169,7 @@ impl Leases {
         ))
     }
 
-    fn step<T: Send + 'static>(&self, name: &str, decide: Decision<T>) -> Step<Outcome<T>> {
+    fn step<T: Send + 'static>(&self, name: &str, decide: Arc<Decision<T>>) -> Step<Outcome<T>> {
         let (leases, name) = (self.clone(), name.to_owned());
         Box::new(move |space, workers, store_ms| {
             // Nothing is stored if the row has changed since it was read.
