@@ -154,7 +154,14 @@ impl SupplyHandle {
                 }
                 Err(Empty::Sealed) => return Err(closed().into()),
                 Err(Empty::UsedUp) => {
-                    runs = at_once(supply, tag.id, left, runs, now)?;
+                    runs = supply.at_hand(tag.id, left, runs, now).map_err(|error| match error.code() {
+                        // Every fetch ends on the thread that calls.
+                        Code::WouldBlock => {
+                            let name = supply.tag_stats(tag.id).map(|stats| stats.tag).unwrap_or_default();
+                            would_block(&name, true)
+                        }
+                        _ => error,
+                    })?;
                     (left, wants_fetch) = (0, true);
                 }
             }
@@ -271,24 +278,4 @@ impl SupplyHandle {
     pub(crate) fn next_time(&self) -> Option<Duration> {
         self.supply.next_time()
     }
-}
-
-/// Ids that are in memory although the buffer is empty, with those that the caller had. Errors: those of a caller that
-/// waits for nothing.
-fn at_once(supply: &mut Supply, tag: TagId, count: usize, had: Vec<Run>, now: Clocks) -> Result<Vec<Run>> {
-    let wish = Wish { count, had, timeout: WITHOUT_END, blocks_at_most: Some(Duration::ZERO) };
-    let ticket = supply.wait(tag, wish, now);
-    Err(match supply.collect(ticket) {
-        Collected::Ids(runs) => return Ok(runs),
-        Collected::Failed { error, .. } if error.code() == Code::WouldBlock => {
-            let name = supply.tag_stats(tag).map(|stats| stats.tag).unwrap_or_default();
-            // Every fetch ends on the thread that calls.
-            would_block(&name, true).into()
-        }
-        Collected::Failed { error, .. } => error.into(),
-        Collected::Waits | Collected::Range(_) => {
-            supply.cancel(ticket, now);
-            closed().into()
-        }
-    })
 }

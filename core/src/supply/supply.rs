@@ -144,8 +144,23 @@ impl Supply {
         collected
     }
 
-    /// Ids that are at hand although the buffer is empty: at most `most` of them, all of one run. `None`: there are none,
-    /// and a fetch for `need` ids is asked for. Errors: those of a caller that waits for nothing, but `would_block`.
+    /// Ids that are at hand although the buffer is empty: `count` of them, behind those that the caller `had`. If there are
+    /// fewer, a fetch is asked for, and what it had is put back. Errors: those of a caller that waits for nothing.
+    pub fn at_hand(&mut self, tag: TagId, count: usize, had: Vec<Run>, clocks: Clocks) -> Result<Vec<Run>> {
+        let (timeout, blocks_at_most) = (Duration::MAX, Some(Duration::ZERO));
+        let ticket = self.wait(tag, Wish { count, had, timeout, blocks_at_most }, clocks);
+        match self.collect(ticket) {
+            Collected::Ids(runs) => Ok(runs),
+            Collected::Failed { error, .. } => Err(error),
+            Collected::Waits | Collected::Range(_) => {
+                self.cancel(ticket, clocks);
+                Err(closed())
+            }
+        }
+    }
+
+    /// As [`Supply::at_hand`], at most `most` of them, all of one run. `None`: there are none, and a fetch for `need` ids
+    /// is asked for.
     pub fn run_at_hand(
         &mut self,
         tag: TagId,
@@ -153,21 +168,14 @@ impl Supply {
         need: usize,
         clocks: Clocks,
     ) -> Result<Option<Run>> {
-        let (timeout, blocks_at_most) = (Duration::MAX, Some(Duration::ZERO));
-        let wish = Wish { count: need.max(1), had: Vec::new(), timeout, blocks_at_most };
-        let ticket = self.wait(tag, wish, clocks);
-        match self.collect(ticket) {
-            Collected::Ids(mut runs) => {
+        match self.at_hand(tag, need.max(1), Vec::new(), clocks) {
+            Ok(mut runs) => {
                 let run = runs.first_mut().map(|first| first.take_first(most)).ok_or_else(closed)?;
                 self.put_back(tag, &runs, clocks);
                 Ok(Some(run))
             }
-            Collected::Failed { error, .. } if error.code() == Code::WouldBlock => Ok(None),
-            Collected::Failed { error, .. } => Err(error),
-            Collected::Waits | Collected::Range(_) => {
-                self.cancel(ticket, clocks);
-                Err(closed())
-            }
+            Err(error) if error.code() == Code::WouldBlock => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
