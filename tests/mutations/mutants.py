@@ -233,7 +233,7 @@ def main():
     BUILD.mkdir(parents=True, exist_ok=True)
     lister = installed("cargo-mutants", "cargo-mutants", "--locked")
     switches = installed(OWN, "--locked", "--path", HERE / "switches")
-    command = [lister, "mutants", "--list", "--json", "--exclude=**/{fuzzing,simulated}.rs", *(f"--package={name}" for name in targets), *(f"--file={file}" for file in files)]
+    command = [lister, "mutants", "--list", "--json", "--exclude=**/{fuzzing,simulated}.rs", "--exclude=**/fuzzing/**", *(f"--package={name}" for name in targets), *(f"--file={file}" for file in files)]
     mutants = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
     for mutant in mutants:
         del mutant["diff"]

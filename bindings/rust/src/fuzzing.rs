@@ -4,7 +4,9 @@
 
 #![allow(missing_docs)]
 
-pub use crate::segments::fuzzing::{accept, ask, segments_options, stored_of_segments, take};
+mod of_segments;
+
+pub use of_segments::{accept, ask, segments_options, stored_of_segments, take};
 
 use crate::http::ServerUrl;
 use crate::os::env;

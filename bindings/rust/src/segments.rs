@@ -2,17 +2,13 @@
 
 mod builder;
 mod call;
-#[cfg(fuzzing)]
-pub(crate) mod fuzzing;
 mod handle;
 pub(crate) mod high_water;
 mod open;
 mod options;
 mod reserved_run;
-mod settings;
-mod shared;
-#[cfg(test)]
-pub(crate) mod simulated;
+pub(crate) mod settings;
+pub(crate) mod shared;
 pub(crate) mod source;
 mod stats;
 pub(crate) mod supply_driver;

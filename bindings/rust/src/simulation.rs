@@ -31,6 +31,7 @@ mod lease_cache;
 mod lease_loss;
 mod never_ahead;
 mod no_record;
+mod opened;
 mod ranges;
 mod world;
 use world::{Open, Process, START_MS, World};

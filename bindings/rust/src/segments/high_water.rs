@@ -156,13 +156,6 @@ impl MarkFiles {
     }
 }
 
-#[cfg(fuzzing)]
-pub(crate) fn rewrite(bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
-    crate::storage::shared_file::rewrite::<Mark>(bytes)
-}
-
-#[cfg(any(test, fuzzing))]
-pub(crate) mod of_source;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests;
+pub(crate) mod tests;

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 /// The state that all handles share, also across forks.
 pub(crate) struct SharedSegments {
     pub(crate) settings: Arc<SegmentsSettings>,
-    pub(super) process: PerProcess<Arc<SupplyDriver>>,
+    pub(crate) process: PerProcess<Arc<SupplyDriver>>,
     closed: AtomicBool,
 }
 
 impl SharedSegments {
-    pub(super) fn new(settings: Arc<SegmentsSettings>) -> SharedSegments {
+    pub(crate) fn new(settings: Arc<SegmentsSettings>) -> SharedSegments {
         SharedSegments { settings, process: PerProcess::new(), closed: AtomicBool::new(false) }
     }
 

@@ -184,13 +184,6 @@ impl SupplyDriver {
         })
     }
 
-    /// One with the same ids, as a fork makes it, of a process that is played.
-    #[cfg(test)]
-    pub(crate) fn copy(&self, marks: HighWaterMarks, env: Arc<Env>) -> Option<Arc<SupplyDriver>> {
-        let supply = lock_signal_safe(&self.state, self.generation, |state| state.supply.clone())?;
-        Some(SupplyDriver::of(Arc::clone(&self.settings), marks, env, supply))
-    }
-
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Acquire)
     }

@@ -1,9 +1,9 @@
 //! Calls for ids of segments, polled by hand. The tests control the responses of the source and the time.
 
+use super::opened::Opened;
 use super::*;
 use crate::SegmentsBuilder;
 use crate::os::simulated;
-use crate::segments::simulated::Opened;
 use crate::segments::{Completion, PendingTake, SegmentSource, Tag};
 use leafid_core::Segment;
 use std::sync::atomic::AtomicU64;

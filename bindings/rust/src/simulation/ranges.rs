@@ -4,8 +4,9 @@
 use super::world::Crash;
 use super::*;
 use crate::FileTag;
-use crate::segments::high_water::of_source::MarksOfSource;
+use crate::segments::high_water::tests::of_source::MarksOfSource;
 use crate::segments::source::file::FileSource;
+use leafid_core::supply::counter_update::MARKER;
 use leafid_core::{IdOrder, Segment};
 
 const TAG: &str = "order";
@@ -78,7 +79,7 @@ fn rot(world: &World, path: &Path) {
 fn paths(world: &World) -> Vec<PathBuf> {
     let files = lock(&world.0.files);
     // The marker identifies the directory. Its damage is not a subject of these tests.
-    files.keys().filter(|path| !path.ends_with(crate::segments::source::file::MARKER)).cloned().collect()
+    files.keys().filter(|path| !path.ends_with(MARKER)).cloned().collect()
 }
 
 #[test]

@@ -41,19 +41,6 @@ impl Snowflake {
         Ok(flake)
     }
 
-    /// A handle of this generator, for the simulation.
-    #[cfg(test)]
-    pub(crate) fn of(generator: Generator) -> Snowflake {
-        let flake = Snowflake {
-            settings: Arc::clone(&generator.driver.settings),
-            generator: PerProcess::new(),
-            closed: AtomicBool::new(false),
-            released: AtomicBool::new(true),
-        };
-        let _ = flake.generator.install(generator, os::process::generation());
-        flake
-    }
-
     /// Issues one id. It is larger than every earlier id of this generator.
     ///
     /// When a tick is used up, it waits for the next tick. It also waits for a span that is not durable yet. It waits
@@ -279,3 +266,6 @@ impl fmt::Debug for Snowflake {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

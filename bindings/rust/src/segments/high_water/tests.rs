@@ -1,10 +1,12 @@
 //! Tests of marks on a real disk. `simulation/ranges.rs` simulates their crashes.
 
-use super::of_source::{Accepted, MarksOfSource};
+pub(crate) mod of_source;
+
 use super::*;
 use crate::storage::shared_file;
 use leafid_core::format::unused::{DAY_MS, UnusedSegments};
 use leafid_core::{Code, IdOrder, Segment};
+use of_source::{Accepted, MarksOfSource};
 use std::fs;
 
 fn segment(start: i64, end: i64) -> Segment {

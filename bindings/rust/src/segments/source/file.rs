@@ -10,8 +10,6 @@ use leafid_core::call::{FileAction, FileAdvice, SharedFailure};
 use leafid_core::format::counter::Counter;
 use leafid_core::options::FileTag;
 use leafid_core::supply::Source;
-#[cfg(test)]
-pub(crate) use leafid_core::supply::counter_update::MARKER;
 use leafid_core::supply::counter_update::{
     self, CounterInput, CounterStep, CounterUpdate, CounterUpdated, NamedCounter,
 };
@@ -148,15 +146,6 @@ enum FoundInFile {
     Names(Vec<String>),
 }
 
-#[cfg(fuzzing)]
-pub(crate) fn rewrite(marker: bool, bytes: &[u8]) -> Result<(Vec<u8>, bool)> {
-    use crate::storage::shared_file::rewrite;
-    use leafid_core::format::counter::Marker;
-    if marker { rewrite::<Marker>(bytes) } else { rewrite::<Counter>(bytes) }
-}
-
-#[cfg(any(test, fuzzing))]
-pub(crate) mod by_call;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;

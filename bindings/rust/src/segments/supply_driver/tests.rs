@@ -8,6 +8,14 @@ use std::sync::PoisonError;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
+impl SupplyDriver {
+    /// One with the same ids, as a fork makes it, of a process that is played.
+    pub(crate) fn copy(&self, marks: HighWaterMarks, env: Arc<Env>) -> Option<Arc<SupplyDriver>> {
+        let supply = lock_signal_safe(&self.state, self.generation, |state| state.supply.clone())?;
+        Some(SupplyDriver::of(Arc::clone(&self.settings), marks, env, supply))
+    }
+}
+
 /// Segments whose source never answers.
 fn unanswered(name: &str) -> Segments {
     let replies = Mutex::<Vec<_>>::default();

@@ -5,7 +5,7 @@ use super::machine::{Draw, Machine, World};
 use super::network::{Answer, Asked, Network};
 use crate::os::env::Env;
 use crate::os::simulated;
-use crate::segments::high_water::of_source::MarksOfSource;
+use crate::segments::high_water::tests::of_source::MarksOfSource;
 use crate::segments::source::file::FileSource;
 use crate::{FetchRequest, FileTag};
 use leafid_core::segment::Filler;

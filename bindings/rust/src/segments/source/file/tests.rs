@@ -1,9 +1,11 @@
 //! Tests of the source on a real disk. `simulation/ranges.rs` simulates its crashes.
 
+mod by_call;
 mod processes;
 
 use super::*;
 use leafid_core::Code;
+use leafid_core::supply::counter_update::MARKER;
 use std::fs;
 
 pub(crate) const ORDER: FileTag = FileTag { start: 1, step: 1_000 };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::programs::this_program;
-use crate::segments::high_water::of_source::MarksOfSource;
+use crate::segments::high_water::tests::of_source::MarksOfSource;
 use leafid_core::Segment;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};

@@ -1,12 +1,10 @@
 //! The marks of one source, for tests that carry out the calls for them one by one.
 
-use super::HighWaterMarks;
+use super::super::HighWaterMarks;
 use crate::os::env::{Env, Sharing};
 use leafid_core::call::{CallId, FileAdvice};
 use leafid_core::supply::MarkStore;
-#[cfg(test)]
-use leafid_core::supply::mark_read::MarkList;
-use leafid_core::supply::mark_read::{MarkKey, MarkRead};
+use leafid_core::supply::mark_read::{MarkKey, MarkList, MarkRead};
 use leafid_core::supply::mark_update::MarkUpdate;
 use leafid_core::{Error, IdOrder, Result, Segment};
 use std::path::Path;
@@ -25,7 +23,6 @@ pub(crate) struct MarksOfSource {
 #[derive(Debug)]
 pub(crate) struct Accepted {
     pub(crate) segments: Vec<Segment>,
-    #[cfg_attr(not(test), allow(dead_code, reason = "the tests look at it"))]
     pub(crate) refused: Option<Error>,
 }
 
@@ -64,10 +61,7 @@ impl MarksOfSource {
         let (segments, refused) = self.marks.update(update).into_segments()?;
         Ok(Accepted { segments, refused })
     }
-}
 
-#[cfg(test)]
-impl MarksOfSource {
     pub(crate) fn on_machine(self, machine: &str) -> MarksOfSource {
         MarksOfSource { marks: self.marks.on_machine(machine), ..self }
     }

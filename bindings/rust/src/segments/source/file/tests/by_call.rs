@@ -1,6 +1,6 @@
 //! Fetches from counters, for tests that carry out the calls for them one by one.
 
-use super::FileSource;
+use super::super::FileSource;
 use leafid_core::call::CallId;
 use leafid_core::supply::counter_update::{CounterUpdate, NamedCounter};
 use leafid_core::{Fetched, Result};
@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 impl FileSource {
     /// The name of the directory for the marks, by its path.
-    #[cfg(test)]
     pub(crate) fn source_name(&self) -> String {
         self.known.name.clone()
     }

@@ -1,13 +1,12 @@
-//! Segments for the simulation: opened in a simulated process, and as a fork copies them.
+//! Segments that are opened in a simulated process, and as a fork copies them.
 
-use super::builder::SegmentsBuilder;
-use super::high_water::HighWaterMarks;
-use super::settings::SegmentsSettings;
-use super::shared::SharedSegments;
-use super::supply_driver::SupplyDriver;
-use super::tag::Tag;
 use crate::os;
 use crate::os::env::Env;
+use crate::segments::high_water::HighWaterMarks;
+use crate::segments::settings::SegmentsSettings;
+use crate::segments::shared::SharedSegments;
+use crate::segments::supply_driver::SupplyDriver;
+use crate::{SegmentsBuilder, Tag};
 use leafid_core::Result;
 use leafid_core::supply::closed;
 use std::sync::Arc;
