@@ -3,7 +3,7 @@
 use crate::argument::ms;
 use crate::call_terms::{CallsUnderWay, Told};
 use crate::host_call::{HostCall, MachineEnd, clocks};
-use crate::module::{Module, Result, call, write};
+use crate::module::{Module, Result, exports, write};
 use crate::run::{self, Run};
 use crate::supply_handle::supply_of;
 use leafid_core::call::Level;
@@ -20,10 +20,9 @@ fn calls_of(module: &mut Module, machine: i32) -> Result<&mut CallsUnderWay> {
     }
 }
 
-/// The next call to carry out, a handle that `done` frees; 0: there is none.
-#[unsafe(no_mangle)]
-extern "C" fn next_call(machine: i32, wall_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
+exports! {
+    /// The next call to carry out, a handle that `done` frees; 0: there is none.
+    fn next_call(module, machine: i32, wall_ms: f64, boot_ms: f64) -> i32 {
         let now = clocks(wall_ms, boot_ms);
         let found = match is_run(module, machine) {
             true => run::next_call(module, machine, now)?,
@@ -33,13 +32,10 @@ extern "C" fn next_call(machine: i32, wall_ms: f64, boot_ms: f64) -> i32 {
         let handle = module.add(call);
         calls_of(module, machine)?.begun(id, handle);
         Ok(handle)
-    })
-}
+    }
 
-/// A call has ended; it is freed.
-#[unsafe(no_mangle)]
-extern "C" fn done(machine: i32, call: i32, wall_ms: f64, boot_ms: f64) -> i32 {
-    crate::module::call(|module| {
+    /// A call has ended; it is freed.
+    fn done(module, machine: i32, call: i32, wall_ms: f64, boot_ms: f64) -> i32 {
         let now = clocks(wall_ms, boot_ms);
         let end = module.take::<HostCall>(call)?.into_end()?;
         let id = calls_of(module, machine)?.ended(call)?;
@@ -48,13 +44,10 @@ extern "C" fn done(machine: i32, call: i32, wall_ms: f64, boot_ms: f64) -> i32 {
             MachineEnd::Supply(end) => supply_of(module, machine)?.done(id, end, now),
         }
         Ok(0)
-    })
-}
+    }
 
-/// What to tell next, of either machine.
-#[unsafe(no_mangle)]
-extern "C" fn next_notice(machine: i32, wall_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
+    /// What to tell next, of either machine.
+    fn next_notice(module, machine: i32, wall_ms: f64, boot_ms: f64) -> i32 {
         let now = clocks(wall_ms, boot_ms);
         let told = match module.warnings.pop_front() {
             Some(line) => Some(Told::Log(Level::Warn, line)),
@@ -77,17 +70,14 @@ extern "C" fn next_notice(machine: i32, wall_ms: f64, boot_ms: f64) -> i32 {
         };
         module.answer(&[number]);
         Ok(kind)
-    })
-}
+    }
 
-/// When to ask for calls and notices again if nothing happens before: the boot time; -1 for never.
-#[unsafe(no_mangle)]
-extern "C" fn next_time(machine: i32) -> f64 {
-    call(|module| {
+    /// When to ask for calls and notices again if nothing happens before: the boot time; -1 for never.
+    fn next_time(module, machine: i32) -> f64 {
         let at = match is_run(module, machine) {
             true => module.get::<Run>(machine)?.run.next_time(),
             false => supply_of(module, machine)?.next_time(),
         };
         Ok(at.map_or(-1.0, ms))
-    })
+    }
 }

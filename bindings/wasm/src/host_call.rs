@@ -5,7 +5,7 @@
 
 use crate::argument::{optional, whole};
 use crate::call_terms::{Answers, FileSeen, Found, HostEnd, HostKind};
-use crate::module::{Kind, Module, Result, call, given_error, utf8, write_bytes, write_list};
+use crate::module::{Kind, Module, Result, exports, given_error, utf8, write_bytes, write_list};
 use crate::run_call;
 use crate::supply_call::SupplyCall;
 use alloc::boxed::Box;
@@ -161,39 +161,31 @@ fn ended_before() -> Error {
     Error::new(Code::Internal, "a call ended a second time, or as one of another kind; report this")
 }
 
-/// What to carry out: its kind, and with it numbers and texts. The random bits are drawn for this request alone.
-#[unsafe(no_mangle)]
-extern "C" fn call_request(handle: i32, high: i64, low: i64) -> i32 {
-    call(|module| {
+fn end(module: &mut Module, handle: i32, how: HostEnd) -> Result<i32> {
+    module.get_mut::<HostCall>(handle)?.ended(how)?;
+    Ok(0)
+}
+
+exports! {
+    /// What to carry out: its kind, and with it numbers and texts. The random bits are drawn for this request alone.
+    fn call_request(module, handle: i32, high: i64, low: i64) -> i32 {
         let mut answers = Answers::default();
         let kind = module.get_mut::<HostCall>(handle)?.request(random(high, low), &mut answers);
         module.answer(&answers.numbers);
         write_list(answers.texts.iter().map(|text| text.as_ref().map(|text| text.as_bytes())));
         Ok(kind as i32)
-    })
-}
+    }
 
-/// The content of a new file, as output; nothing: none is made.
-#[unsafe(no_mangle)]
-extern "C" fn call_initial(handle: i32) -> i32 {
-    call(|module| {
+    /// The content of a new file, as output; nothing: none is made.
+    fn call_initial(module, handle: i32) -> i32 {
         write_bytes(&module.get::<HostCall>(handle)?.initial()?);
         Ok(0)
-    })
-}
+    }
 
-/// The next step of a file, whose bytes are these.
-#[unsafe(no_mangle)]
-extern "C" fn call_step(
-    handle: i32,
-    is_first: i32,
-    now_ms: f64,
-    high: i64,
-    low: i64,
-    path_length: i32,
-    bytes_length: i32,
-) -> i32 {
-    call(|module| {
+    /// The next step of a file, whose bytes are these.
+    fn call_step(
+        module, handle: i32, is_first: i32, now_ms: f64, high: i64, low: i64, path_length: i32, bytes_length: i32
+    ) -> i32 {
         let [path, bytes] = module.input([path_length, bytes_length.max(0)])?;
         let (path, bytes) = (utf8(path)?.into(), (bytes_length >= 0).then(|| bytes.into()));
         let seen = FileSeen { bytes, path, now_ms: now_ms as i64, random: random(high, low) };
@@ -205,13 +197,10 @@ extern "C" fn call_step(
                 Ok(1)
             }
         }
-    })
-}
+    }
 
-/// A listing found a file with this name and these bytes.
-#[unsafe(no_mangle)]
-extern "C" fn call_found(handle: i32, now_ms: f64, name_length: i32, bytes_length: i32) -> i32 {
-    call(|module| {
+    /// A listing found a file with this name and these bytes.
+    fn call_found(module, handle: i32, now_ms: f64, name_length: i32, bytes_length: i32) -> i32 {
         let [name, bytes] = module.input([name_length, bytes_length])?;
         let (name, bytes) = (String::from(utf8(name)?), Vec::from(bytes));
         let found = module.get_mut::<HostCall>(handle)?;
@@ -220,18 +209,10 @@ extern "C" fn call_found(handle: i32, now_ms: f64, name_length: i32, bytes_lengt
             _ => found.found.names.push(name),
         }
         Ok(0)
-    })
-}
+    }
 
-fn end(module: &mut Module, handle: i32, how: HostEnd) -> Result<i32> {
-    module.get_mut::<HostCall>(handle)?.ended(how)?;
-    Ok(0)
-}
-
-/// It ended, or no response came.
-#[unsafe(no_mangle)]
-extern "C" fn call_end(handle: i32, how: i32, number: i32, length: i32) -> i32 {
-    call(|module| {
+    /// It ended, or no response came.
+    fn call_end(module, handle: i32, how: i32, number: i32, length: i32) -> i32 {
         let [text] = module.texts([length])?;
         let text = text.into();
         let how = match how {
@@ -244,41 +225,25 @@ extern "C" fn call_end(handle: i32, how: i32, number: i32, length: i32) -> i32 {
             _ => return Err(Error::invalid("how", how, "0 to 5").into()),
         };
         end(module, handle, how)
-    })
-}
+    }
 
-/// An operation of the host failed.
-#[unsafe(no_mangle)]
-extern "C" fn call_failed(
-    handle: i32,
-    action: i32,
-    kind: i32,
-    path_length: i32,
-    text_length: i32,
-    user_length: i32,
-) -> i32 {
-    call(|module| {
+    /// An operation of the host failed.
+    fn call_failed(
+        module, handle: i32, action: i32, kind: i32, path_length: i32, text_length: i32, user_length: i32
+    ) -> i32 {
         let [path, text, user] = module.texts([path_length, text_length, user_length])?;
         let action = *ACTIONS.get(action as usize).unwrap_or(&FileAction::SyncName);
         let kind = *KINDS.get(kind as usize).unwrap_or(&IoKind::Other);
         let failure = IoFailure { kind, text: text.into(), user: user.into() };
         let how = HostEnd::Io(action, path.into(), failure);
         end(module, handle, how)
-    })
-}
+    }
 
-/// What the user's `claim`, `renew` or `peer_times` answered.
-#[unsafe(no_mangle)]
-extern "C" fn call_answered(
-    handle: i32,
-    worker_id: f64,
-    from_ms: f64,
-    until_ms: f64,
-    lease_ms: f64,
-    token_length: i32,
-    times_length: i32,
-) -> i32 {
-    call(|module| {
+    /// What the user's `claim`, `renew` or `peer_times` answered.
+    fn call_answered(
+        module, handle: i32, worker_id: f64, from_ms: f64, until_ms: f64, lease_ms: f64, token_length: i32,
+        times_length: i32
+    ) -> i32 {
         let [token, times] = module.input([token_length.max(0), times_length])?;
         let token = if token_length < 0 { None } else { Some(utf8(token)?.into()) };
         let peer_times_ms = times.as_chunks().0.iter().map(|&time| i64::from_le_bytes(time)).collect();
@@ -304,28 +269,18 @@ extern "C" fn call_answered(
             }
         };
         end(module, handle, how)
-    })
-}
+    }
 
-/// The answer of the user's `fetch`: a segment.
-#[unsafe(no_mangle)]
-extern "C" fn call_fetched(handle: i32, start: i64, end: i64, stride: i64) -> i32 {
-    call(|module| self::end(module, handle, HostEnd::Fetched(Segment::new(start, end, stride))))
-}
+    /// The answer of the user's `fetch`: a segment.
+    fn call_fetched(module, handle: i32, start: i64, end: i64, stride: i64) -> i32 {
+        self::end(module, handle, HostEnd::Fetched(Segment::new(start, end, stride)))
+    }
 
-/// A response came. Returns 1 if its connection may serve another request.
-#[unsafe(no_mangle)]
-extern "C" fn call_response(
-    handle: i32,
-    status: i32,
-    flags: i32,
-    location_length: i32,
-    age_length: i32,
-    length_length: i32,
-    transfer_length: i32,
-    body_length: i32,
-) -> i32 {
-    call(|module| {
+    /// A response came. Returns 1 if its connection may serve another request.
+    fn call_response(
+        module, handle: i32, status: i32, flags: i32, location_length: i32, age_length: i32, length_length: i32,
+        transfer_length: i32, body_length: i32
+    ) -> i32 {
         let given = [location_length, age_length, length_length, transfer_length];
         let [location, age, said, transfer, body] = module.input([
             location_length.max(0),
@@ -362,5 +317,5 @@ extern "C" fn call_response(
         };
         found.end = Some(end(ended));
         Ok(keeps.into())
-    })
+    }
 }

@@ -1,7 +1,7 @@
 //! Layouts and ids.
 
 use crate::argument::{whole, within};
-use crate::module::{Kind, call, write};
+use crate::module::{Kind, exports, write};
 use alloc::string::ToString;
 use leafid_core::{Layout, LayoutFields, Order};
 
@@ -9,27 +9,19 @@ impl Kind for Layout {
     const NAME: &'static str = "a layout";
 }
 
-/// The layout of a text: a preset's name, or bits as in `41|10|12`.
-#[unsafe(no_mangle)]
-extern "C" fn layout_parse(length: i32) -> i32 {
-    call(|module| {
+exports! {
+    /// The layout of a text: a preset's name, or bits as in `41|10|12`.
+    fn layout_parse(module, length: i32) -> i32 {
         let [text] = module.texts([length])?;
         let layout = Layout::parse(text)?;
         Ok(module.add(layout))
-    })
-}
+    }
 
-/// The layout of these fields; the input is the order's name.
-#[unsafe(no_mangle)]
-extern "C" fn layout_new(
-    epoch_ms: f64,
-    tick_ms: f64,
-    timestamp_bits: f64,
-    worker_bits: f64,
-    sequence_bits: f64,
-    order_length: i32,
-) -> i32 {
-    call(|module| {
+    /// The layout of these fields; the input is the order's name.
+    fn layout_new(
+        module, epoch_ms: f64, tick_ms: f64, timestamp_bits: f64, worker_bits: f64, sequence_bits: f64,
+        order_length: i32
+    ) -> i32 {
         let [order] = module.texts([order_length])?;
         let layout = Layout::new(LayoutFields {
             epoch_ms: whole("epoch_ms", epoch_ms)?,
@@ -40,13 +32,11 @@ extern "C" fn layout_new(
             order: Order::parse(order)?,
         })?;
         Ok(module.add(layout))
-    })
-}
+    }
 
-/// The fields of a layout, or of that of options; with the feature `messages` its text is the output, else that is empty.
-#[unsafe(no_mangle)]
-extern "C" fn layout_fields(layout: i32) -> i32 {
-    call(|module| {
+    /// The fields of a layout, or of that of options. With the feature `messages` its text is the output, else that is
+    /// empty.
+    fn layout_fields(module, layout: i32) -> i32 {
         #[cfg(feature = "wire")]
         let of_options = module.find::<crate::run::Options>(layout).map(|options| options.0.layout);
         #[cfg(not(feature = "wire"))]
@@ -72,45 +62,33 @@ extern "C" fn layout_fields(layout: i32) -> i32 {
             false => write(&[]),
         }
         Ok(0)
-    })
-}
+    }
 
-/// The id of these parts.
-#[unsafe(no_mangle)]
-extern "C" fn compose(layout: i32, timestamp_ms: f64, worker_id: f64, sequence: f64) -> i64 {
-    call(|module| {
+    /// The id of these parts.
+    fn compose(module, layout: i32, timestamp_ms: f64, worker_id: f64, sequence: f64) -> i64 {
         let layout = module.get::<Layout>(layout)?;
         let timestamp_ms = whole("timestamp_ms", timestamp_ms)?;
         let worker_id = within("worker_id", worker_id, layout.max_worker_id())?;
         let sequence = within("sequence", sequence, layout.max_sequence())?;
         Ok(layout.compose(timestamp_ms, worker_id, sequence)?)
-    })
-}
+    }
 
-/// The smallest id of the tick that contains this time.
-#[unsafe(no_mangle)]
-extern "C" fn first_id_at(layout: i32, timestamp_ms: f64) -> i64 {
-    call(|module| {
+    /// The smallest id of the tick that contains this time.
+    fn first_id_at(module, layout: i32, timestamp_ms: f64) -> i64 {
         let timestamp_ms = whole("timestamp_ms", timestamp_ms)?;
         Ok(module.get::<Layout>(layout)?.first_id_at(timestamp_ms)?)
-    })
-}
+    }
 
-/// The largest id of the tick that contains this time.
-#[unsafe(no_mangle)]
-extern "C" fn last_id_at(layout: i32, timestamp_ms: f64) -> i64 {
-    call(|module| {
+    /// The largest id of the tick that contains this time.
+    fn last_id_at(module, layout: i32, timestamp_ms: f64) -> i64 {
         let timestamp_ms = whole("timestamp_ms", timestamp_ms)?;
         Ok(module.get::<Layout>(layout)?.last_id_at(timestamp_ms)?)
-    })
-}
+    }
 
-/// The parts of an id: the timestamp in Unix milliseconds, the worker id, the sequence number.
-#[unsafe(no_mangle)]
-extern "C" fn decode(layout: i32, id: i64) -> i32 {
-    call(|module| {
+    /// The parts of an id: the timestamp in Unix milliseconds, the worker id, the sequence number.
+    fn decode(module, layout: i32, id: i64) -> i32 {
         let parts = module.get::<Layout>(layout)?.decode(id)?;
         module.answer(&[parts.timestamp_ms as f64, parts.worker_id.into(), parts.sequence.into()]);
         Ok(0)
-    })
+    }
 }

@@ -206,6 +206,23 @@ pub(crate) fn call<T: From<i32>>(call: impl FnOnce(&mut Module) -> Result<T>) ->
     with(|module| call(module).unwrap_or_else(|failed| failed.returned()))
 }
 
+/// Exports whose bodies are those of [`call`]: the first argument is the module.
+macro_rules! exports {
+    ($(
+        $(#[$about:meta])*
+        fn $name:ident($module:pat $(, $argument:ident: $type:ty)* $(,)?) -> $returns:ty $body:block
+    )+) => {
+        $(
+            $(#[$about])*
+            #[unsafe(no_mangle)]
+            extern "C" fn $name($($argument: $type),*) -> $returns {
+                $crate::module::call(|$module| $body)
+            }
+        )+
+    };
+}
+pub(crate) use exports;
+
 impl CallFailed {
     /// What the export returns: minus the error's number.
     pub(crate) fn returned<T: From<i32>>(self) -> T {
@@ -395,16 +412,6 @@ extern "C" fn free(handle: i32) {
     with(|module| module.free(handle));
 }
 
-/// The name of the error with this number, as output; 1 if a later try can succeed with nothing changed, else 0.
-#[unsafe(no_mangle)]
-extern "C" fn error_name(number: i32) -> i32 {
-    call(|_| {
-        let code = code(number)?;
-        write(&[code.name()]);
-        Ok(code.can_retry().into())
-    })
-}
-
 /// Has messages name options and arguments in camel case from now on.
 #[cfg(feature = "wire")]
 #[unsafe(no_mangle)]
@@ -425,16 +432,22 @@ pub(crate) fn given_error(module: &Module, number: i32, length: i32) -> Result<E
     Ok(Error::new(code(number)?, message))
 }
 
-/// The error for an option or an argument.
-#[cfg(feature = "messages")]
-#[unsafe(no_mangle)]
-extern "C" fn refuse(name_length: i32, value_length: i32, allowed_length: i32) -> i32 {
-    call(|module| {
+exports! {
+    /// The name of the error with this number, as output; 1 if a later try can succeed with nothing changed, else 0.
+    fn error_name(_, number: i32) -> i32 {
+        let code = code(number)?;
+        write(&[code.name()]);
+        Ok(code.can_retry().into())
+    }
+
+    /// The error for an option or an argument.
+    #[cfg(feature = "messages")]
+    fn refuse(module, name_length: i32, value_length: i32, allowed_length: i32) -> i32 {
         let [name, value, allowed] = module.texts([name_length, value_length, allowed_length])?;
         if !cfg!(feature = "snowflake") {
             return Err(CallFailed::from(Error::invalid(name, value, allowed)));
         }
         let instead = Some(allowed).filter(|allowed| !allowed.is_empty());
         Err(CallFailed::from(leafid_core::options::refused(name, value, instead)))
-    })
+    }
 }

@@ -3,7 +3,7 @@
 use crate::argument::{duration, ms};
 use crate::call_terms::{CallsUnderWay, Told};
 use crate::host_call::{HostCall, HttpTo, MachineCall, MachineEnd, clocks};
-use crate::module::{Kind, Module, Result, call, write, write_list};
+use crate::module::{Kind, Module, Result, exports, write, write_list};
 use crate::run_call::without_host;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -50,54 +50,6 @@ impl Kind for Options {
     const NAME: &'static str = "options";
 }
 
-/// The variables of the environment that options read, as output: a line feed after each.
-#[unsafe(no_mangle)]
-extern "C" fn options_variables() -> i32 {
-    call(|_| {
-        let names = OPTIONS.iter().filter_map(|row| row.variable).map(|name| Some(name.as_bytes()));
-        write_list(names);
-        Ok(0)
-    })
-}
-
-/// The checked options of a snowflake.
-#[unsafe(no_mangle)]
-extern "C" fn options_of_run(json_length: i32, variables_length: i32, host_length: i32) -> i32 {
-    call(|module| {
-        let [json, variables, host] = module.input([json_length, variables_length, host_length])?;
-        let variable = |name: &str| {
-            let mut set = variables.split(|byte| *byte == 0);
-            set.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b"=")).map(Vec::from)
-        };
-        let host_name = crate::module::utf8(host)?;
-        let set = options_of_json(OptionOf::Snowflake, json)?;
-        let options = RunOptions::parse(&set, &Environment { variable: &variable, host_name })?;
-        let source = match &options.worker {
-            WorkerFrom::Ids(_) => 0.0,
-            WorkerFrom::Callback => 1.0,
-            WorkerFrom::Leases => 2.0,
-            WorkerFrom::Servers(_) => 3.0,
-        };
-        let flag = |is: bool| f64::from(u8::from(is));
-        module.answer(&[
-            source,
-            flag(options.worker.ids().is_some_and(|ids| ids.first != ids.last)),
-            flag(options.persist),
-            flag(options.lazy),
-            flag(options.asks_peer_times),
-            ms(options.timeout),
-        ]);
-        write(&[&options.name]);
-        Ok(module.add(Options(options)))
-    })
-}
-
-/// 1 if two snowflakes with these options are one generator, if they have one store and one source too.
-#[unsafe(no_mangle)]
-extern "C" fn options_alike(one: i32, other: i32) -> i32 {
-    call(|module| Ok(module.get::<Options>(one)?.0.is_same(&module.get::<Options>(other)?.0).into()))
-}
-
 /// Where records are kept. A store belongs to a page or an object; each copy of a program may have one of its own.
 fn files(store: i32, path: &str, kind: &str) -> FilesAt {
     let path = String::from(path);
@@ -126,24 +78,117 @@ fn files(store: i32, path: &str, kind: &str) -> FilesAt {
     }
 }
 
-/// A run that nobody has opened.
-#[unsafe(no_mangle)]
-extern "C" fn run_new(
-    options: i32,
-    store: i32,
-    loops: i32,
-    pid: i32,
-    path_length: i32,
-    kind_length: i32,
-    host_length: i32,
-    boot_length: i32,
-    others_length: i32,
-    seed: i64,
-    wall_ms: f64,
-    boot_ms: f64,
-) -> i32 {
-    const BUILT_MS: i64 = built_ms(env!("LEAFID_BUILT_DAY"));
-    call(|module| {
+impl Run {
+    /// Wishes for something, and keeps the number of the wish.
+    pub(crate) fn want(&mut self, need: Need, clocks: Clocks) -> RunTicket {
+        let ticket = self.run.want(need, clocks);
+        self.tickets.push(ticket);
+        ticket
+    }
+
+    pub(crate) fn next_notice(&mut self, now: Clocks) -> Option<Told> {
+        loop {
+            return Some(match self.run.next_notice(now)? {
+                RunNotice::Abandon(id) => match self.calls.handle(id) {
+                    Some(handle) => Told::Abandon(handle),
+                    None => continue,
+                },
+                RunNotice::Wake => Told::Wake(0.0),
+                RunNotice::Log(level, line) => Told::Log(level, line),
+                RunNotice::Closed(result) => Told::Closed(result),
+            });
+        }
+    }
+
+    fn holds(&self, name: &str, id: u32) -> bool {
+        self.name == name && matches!(self.run.state(), RunState::Held { worker_id, .. } if worker_id == id)
+    }
+
+    fn ticket(&self, number: f64) -> Result<RunTicket> {
+        let found = self.tickets.iter().find(|ticket| ticket.number() == number as u64);
+        Ok(*found.ok_or_else(|| Error::new(Code::Closed, "this wish was answered, or given up"))?)
+    }
+
+    fn forget(&mut self, ticket: RunTicket) {
+        self.tickets.retain(|known| known.number() != ticket.number());
+    }
+}
+
+/// The next call that only the host can carry out.
+pub(crate) fn next_call(module: &mut Module, run: i32, now: Clocks) -> Result<Option<(CallId, HostCall)>> {
+    loop {
+        let mut leases = take(&mut module.leases);
+        let called = module.get_mut::<Run>(run).map(|found| found.run.next_call(now, &mut leases));
+        module.leases = leases;
+        let Some((id, _, call)) = called? else { return Ok(None) };
+        let found = module.get::<Run>(run)?;
+        let is_ours = |name: &str, id| module.all::<Run>().any(|run| run.holds(name, id));
+        let asked = match without_host(call, &found.others, is_ours) {
+            Ok(end) => {
+                module.get_mut::<Run>(run)?.run.done(id, end, now);
+                continue;
+            }
+            Err(RunCall::Http(http)) => MachineCall::Http(http, |end| MachineEnd::Run(end.into())),
+            Err(call) => MachineCall::Run(call),
+        };
+        return Ok(Some((id, HostCall::new(asked, found.to.clone()))));
+    }
+}
+
+/// A call has ended.
+pub(crate) fn done(module: &mut Module, run: i32, id: CallId, end: RunCallEnd, now: Clocks) -> Result<()> {
+    module.get_mut::<Run>(run)?.run.done(id, end, now);
+    Ok(())
+}
+
+exports! {
+    /// The variables of the environment that options read, as output: a line feed after each.
+    fn options_variables(_) -> i32 {
+        let names = OPTIONS.iter().filter_map(|row| row.variable).map(|name| Some(name.as_bytes()));
+        write_list(names);
+        Ok(0)
+    }
+
+    /// The checked options of a snowflake.
+    fn options_of_run(module, json_length: i32, variables_length: i32, host_length: i32) -> i32 {
+        let [json, variables, host] = module.input([json_length, variables_length, host_length])?;
+        let variable = |name: &str| {
+            let mut set = variables.split(|byte| *byte == 0);
+            set.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b"=")).map(Vec::from)
+        };
+        let host_name = crate::module::utf8(host)?;
+        let set = options_of_json(OptionOf::Snowflake, json)?;
+        let options = RunOptions::parse(&set, &Environment { variable: &variable, host_name })?;
+        let source = match &options.worker {
+            WorkerFrom::Ids(_) => 0.0,
+            WorkerFrom::Callback => 1.0,
+            WorkerFrom::Leases => 2.0,
+            WorkerFrom::Servers(_) => 3.0,
+        };
+        let flag = |is: bool| f64::from(u8::from(is));
+        module.answer(&[
+            source,
+            flag(options.worker.ids().is_some_and(|ids| ids.first != ids.last)),
+            flag(options.persist),
+            flag(options.lazy),
+            flag(options.asks_peer_times),
+            ms(options.timeout),
+        ]);
+        write(&[&options.name]);
+        Ok(module.add(Options(options)))
+    }
+
+    /// 1 if two snowflakes with these options are one generator, if they have one store and one source too.
+    fn options_alike(module, one: i32, other: i32) -> i32 {
+        Ok(module.get::<Options>(one)?.0.is_same(&module.get::<Options>(other)?.0).into())
+    }
+
+    /// A run that nobody has opened.
+    fn run_new(
+        module, options: i32, store: i32, loops: i32, pid: i32, path_length: i32, kind_length: i32, host_length: i32,
+        boot_length: i32, others_length: i32, seed: i64, wall_ms: f64, boot_ms: f64
+    ) -> i32 {
+        const BUILT_MS: i64 = built_ms(env!("LEAFID_BUILT_DAY"));
         let clock = Arc::clone(module.clock());
         let lengths = [path_length, kind_length, host_length, boot_length, others_length];
         let [path, kind, host, boot, others] = module.texts(lengths)?;
@@ -185,57 +230,12 @@ extern "C" fn run_new(
             run: WorkerRun::new(settings, place, seed as u64),
         };
         Ok(module.add(run))
-    })
-}
-
-impl Run {
-    /// Wishes for something, and keeps the number of the wish.
-    pub(crate) fn want(&mut self, need: Need, clocks: Clocks) -> RunTicket {
-        let ticket = self.run.want(need, clocks);
-        self.tickets.push(ticket);
-        ticket
     }
 
-    pub(crate) fn next_notice(&mut self, now: Clocks) -> Option<Told> {
-        loop {
-            return Some(match self.run.next_notice(now)? {
-                RunNotice::Abandon(id) => match self.calls.handle(id) {
-                    Some(handle) => Told::Abandon(handle),
-                    None => continue,
-                },
-                RunNotice::Wake => Told::Wake(0.0),
-                RunNotice::Log(level, line) => Told::Log(level, line),
-                RunNotice::Closed(result) => Told::Closed(result),
-            });
-        }
-    }
-
-    fn holds(&self, name: &str, id: u32) -> bool {
-        self.name == name && matches!(self.run.state(), RunState::Held { worker_id, .. } if worker_id == id)
-    }
-
-    fn ticket(&self, number: f64) -> Result<RunTicket> {
-        let found = self.tickets.iter().find(|ticket| ticket.number() == number as u64);
-        Ok(*found.ok_or_else(|| Error::new(Code::Closed, "this wish was answered, or given up"))?)
-    }
-
-    fn forget(&mut self, ticket: RunTicket) {
-        self.tickets.retain(|known| known.number() != ticket.number());
-    }
-}
-
-/// A wish: 0 an open generator, 1 a span, 2 the end.
-#[unsafe(no_mangle)]
-extern "C" fn run_want(
-    run: i32,
-    need: i32,
-    first: i32,
-    second: i32,
-    longest_ms: f64,
-    wall_ms: f64,
-    boot_ms: f64,
-) -> f64 {
-    call(|module| {
+    /// A wish: 0 an open generator, 1 a span, 2 the end.
+    fn run_want(
+        module, run: i32, need: i32, first: i32, second: i32, longest_ms: f64, wall_ms: f64, boot_ms: f64
+    ) -> f64 {
         let need = match need {
             0 => {
                 let longest = Some(longest_ms).filter(|ms| !ms.is_nan()).map(duration);
@@ -245,25 +245,19 @@ extern "C" fn run_want(
             _ => Need::Close { quietly: first != 0, waits_for_source: second != 0 },
         };
         Ok(module.get_mut::<Run>(run)?.want(need, clocks(wall_ms, boot_ms)).number() as f64)
-    })
-}
+    }
 
-/// Nobody waits for this wish any more.
-#[unsafe(no_mangle)]
-extern "C" fn run_give_up(run: i32, ticket: f64, wall_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
+    /// Nobody waits for this wish any more.
+    fn run_give_up(module, run: i32, ticket: f64, wall_ms: f64, boot_ms: f64) -> i32 {
         let run = module.get_mut::<Run>(run)?;
         let ticket = run.ticket(ticket)?;
         run.forget(ticket);
         run.run.give_up(ticket, clocks(wall_ms, boot_ms));
         Ok(0)
-    })
-}
+    }
 
-/// The answer to a wish: 0 none yet, 1 it is so, 2 so it is, but a wait for the first id begins; or the error.
-#[unsafe(no_mangle)]
-extern "C" fn run_answer(run: i32, ticket: f64, wall_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
+    /// The answer to a wish: 0 none yet, 1 it is so, 2 so it is, but a wait for the first id begins; or the error.
+    fn run_answer(module, run: i32, ticket: f64, wall_ms: f64, boot_ms: f64) -> i32 {
         let now_ms = module.filtered_ms(clocks(wall_ms, boot_ms));
         let run = module.get_mut::<Run>(run)?;
         let ticket = run.ticket(ticket)?;
@@ -277,52 +271,19 @@ extern "C" fn run_answer(run: i32, ticket: f64, wall_ms: f64, boot_ms: f64) -> i
             _ if Waiting::begins_soon(run.run.begins_ms(), now_ms) => Ok(2),
             _ => Ok(1),
         }
-    })
-}
-
-/// The next call that only the host can carry out.
-pub(crate) fn next_call(module: &mut Module, run: i32, now: Clocks) -> Result<Option<(CallId, HostCall)>> {
-    loop {
-        let mut leases = take(&mut module.leases);
-        let called = module.get_mut::<Run>(run).map(|found| found.run.next_call(now, &mut leases));
-        module.leases = leases;
-        let Some((id, _, call)) = called? else { return Ok(None) };
-        let found = module.get::<Run>(run)?;
-        let is_ours = |name: &str, id| module.all::<Run>().any(|run| run.holds(name, id));
-        let asked = match without_host(call, &found.others, is_ours) {
-            Ok(end) => {
-                module.get_mut::<Run>(run)?.run.done(id, end, now);
-                continue;
-            }
-            Err(RunCall::Http(http)) => MachineCall::Http(http, |end| MachineEnd::Run(end.into())),
-            Err(call) => MachineCall::Run(call),
-        };
-        return Ok(Some((id, HostCall::new(asked, found.to.clone()))));
     }
-}
 
-/// A call has ended.
-pub(crate) fn done(module: &mut Module, run: i32, id: CallId, end: RunCallEnd, now: Clocks) -> Result<()> {
-    module.get_mut::<Run>(run)?.run.done(id, end, now);
-    Ok(())
-}
-
-/// User code returned a promise: the call goes on. Its end is reported too, when it comes.
-#[unsafe(no_mangle)]
-extern "C" fn run_needs_loop(run: i32, handle: i32, wall_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
+    /// User code returned a promise: the call goes on. Its end is reported too, when it comes.
+    fn run_needs_loop(module, run: i32, handle: i32, wall_ms: f64, boot_ms: f64) -> i32 {
         let found = module.get_mut::<Run>(run)?;
         if let Some(id) = found.calls.call(handle) {
             found.run.done(id, RunCallEnd::needs_loop(), clocks(wall_ms, boot_ms));
         }
         Ok(0)
-    })
-}
+    }
 
-/// The generator, for `snowflake_next` and `snowflake_reserve`.
-#[unsafe(no_mangle)]
-extern "C" fn run_generator(run: i32) -> i32 {
-    call(|module| {
+    /// The generator, for `snowflake_next` and `snowflake_reserve`.
+    fn run_generator(module, run: i32) -> i32 {
         let found = module.get_mut::<Run>(run)?;
         let Some(flake) = found.run.generator().cloned() else { return Ok(0) };
         let worker_id = flake.worker_id();
@@ -336,19 +297,15 @@ extern "C" fn run_generator(run: i32) -> i32 {
         module.get_mut::<Run>(run)?.told = Some((flake, handle));
         module.answer(&[worker_id.into()]);
         Ok(handle)
-    })
-}
+    }
 
-/// The clock after the filter of leaps.
-#[unsafe(no_mangle)]
-extern "C" fn filtered_ms(wall_ms: f64, boot_ms: f64) -> f64 {
-    call(|module| Ok(module.filtered_ms(clocks(wall_ms, boot_ms)) as f64))
-}
+    /// The clock after the filter of leaps.
+    fn filtered_ms(module, wall_ms: f64, boot_ms: f64) -> f64 {
+        Ok(module.filtered_ms(clocks(wall_ms, boot_ms)) as f64)
+    }
 
-/// The state of a run.
-#[unsafe(no_mangle)]
-extern "C" fn run_stats(run: i32, wall_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
+    /// The state of a run.
+    fn run_stats(module, run: i32, wall_ms: f64, boot_ms: f64) -> i32 {
         let now_ms = module.filtered_ms(clocks(wall_ms, boot_ms));
         let stats = module.get::<Run>(run)?.run.stats(now_ms);
         module.answer(&[
@@ -362,5 +319,5 @@ extern "C" fn run_stats(run: i32, wall_ms: f64, boot_ms: f64) -> i32 {
         ]);
         write(&[stats.last_error.as_deref().unwrap_or_default()]);
         Ok(0)
-    })
+    }
 }

@@ -3,7 +3,7 @@
 use crate::argument::{duration, ms};
 use crate::host_call::clocks;
 use crate::ids::{MOST_IDS, with_ids, write_run};
-use crate::module::{Module, Result, call};
+use crate::module::{Module, Result, exports};
 use crate::run::Run;
 use leafid_core::call::Clocks;
 use leafid_core::run::{Answer, Need, Pause, Waiting};
@@ -15,32 +15,6 @@ const UNTIL: i32 = -101;
 const AGAIN: i32 = -102;
 /// Wait for the next answers, for the answer's number of milliseconds at most, then call again.
 const SLEEP: i32 = -103;
-
-/// The wait of one call for ids.
-#[unsafe(no_mangle)]
-extern "C" fn run_wait_new(run: i32, ready: i32, longest_ms: f64) -> i32 {
-    call(|module| {
-        let run = module.get_mut::<Run>(run)?;
-        let longest = Some(longest_ms).filter(|ms| !ms.is_nan()).map(duration);
-        let waiting = match ready {
-            0 => Waiting::new(run.timeout, longest),
-            _ => Waiting::for_ready(run.timeout),
-        };
-        let last = run.waits.iter().map(|(number, ..)| *number).max();
-        let number = last.unwrap_or(0).wrapping_add(1);
-        run.waits.push((number, waiting, None));
-        Ok(number)
-    })
-}
-
-/// The wait is over.
-#[unsafe(no_mangle)]
-extern "C" fn run_wait_end(run: i32, wait: i32) -> i32 {
-    call(|module| {
-        module.get_mut::<Run>(run)?.waits.retain(|(number, ..)| *number != wait);
-        Ok(0)
-    })
-}
 
 /// Asks the generator for at most `most` ids, with 0 whether there is one; or for the answer to the wish for a span.
 /// `Ok` has how many came; else the caller does this next.
@@ -113,20 +87,36 @@ fn asked(
     Ok(Err(action))
 }
 
-/// How many ids came, or what to do before they can.
-#[unsafe(no_mangle)]
-extern "C" fn run_wait(run: i32, wait: i32, most: i32, wall_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
+exports! {
+    /// The wait of one call for ids.
+    fn run_wait_new(module, run: i32, ready: i32, longest_ms: f64) -> i32 {
+        let run = module.get_mut::<Run>(run)?;
+        let longest = Some(longest_ms).filter(|ms| !ms.is_nan()).map(duration);
+        let waiting = match ready {
+            0 => Waiting::new(run.timeout, longest),
+            _ => Waiting::for_ready(run.timeout),
+        };
+        let last = run.waits.iter().map(|(number, ..)| *number).max();
+        let number = last.unwrap_or(0).wrapping_add(1);
+        run.waits.push((number, waiting, None));
+        Ok(number)
+    }
+
+    /// The wait is over.
+    fn run_wait_end(module, run: i32, wait: i32) -> i32 {
+        module.get_mut::<Run>(run)?.waits.retain(|(number, ..)| *number != wait);
+        Ok(0)
+    }
+
+    /// How many ids came, or what to do before they can.
+    fn run_wait(module, run: i32, wait: i32, most: i32, wall_ms: f64, boot_ms: f64) -> i32 {
         let most = most.clamp(0, MOST_IDS as i32) as usize;
         let found = asked(module, run, wait, most, clocks(wall_ms, boot_ms))?;
         Ok(found.unwrap_or_else(|action| action))
-    })
-}
+    }
 
-/// 0, or why a batch of `n` ids cannot be had by a thread that may wait for `longest_ms` at most.
-#[unsafe(no_mangle)]
-extern "C" fn run_check_batch(run: i32, n: i32, longest_ms: f64, wall_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
+    /// 0, or why a batch of `n` ids cannot be had by a thread that may wait for `longest_ms` at most.
+    fn run_check_batch(module, run: i32, n: i32, longest_ms: f64, wall_ms: f64, boot_ms: f64) -> i32 {
         let now_ms = module.filtered_ms(clocks(wall_ms, boot_ms));
         let run = module.get::<Run>(run)?;
         let waiting = Waiting::new(run.timeout, Some(duration(longest_ms)));
@@ -134,5 +124,5 @@ extern "C" fn run_check_batch(run: i32, n: i32, longest_ms: f64, wall_ms: f64, b
             waiting.check_batch(flake, n.max(0) as usize, now_ms)?;
         }
         Ok(0)
-    })
+    }
 }

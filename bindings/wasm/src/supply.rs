@@ -3,7 +3,7 @@
 use crate::argument::{duration, ms};
 use crate::host_call::HttpTo;
 use crate::ids::{with_ids, write_run, write_segments};
-use crate::module::{Result, call, write, write_list};
+use crate::module::{Result, exports, write, write_list};
 use crate::supply_handle::{SupplyHandle, supply_of};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -40,10 +40,9 @@ fn source(options: &SupplyOptions) -> Result<(Source, Option<Arc<HttpTo>>)> {
     Ok(of_servers.unwrap_or((Source::Callback { is_deferred: true }, None)))
 }
 
-/// A supply.
-#[unsafe(no_mangle)]
-extern "C" fn supply_new(length: i32, seed: i64) -> i32 {
-    call(|module| {
+exports! {
+    /// A supply.
+    fn supply_new(module, length: i32, seed: i64) -> i32 {
         let [json] = module.input([length])?;
         let set = options_of_json(OptionOf::Segments, json)?;
         let environment = Environment { variable: &|_| None, host_name: "" };
@@ -53,34 +52,25 @@ extern "C" fn supply_new(length: i32, seed: i64) -> i32 {
         write(&[&options.name, "\n", source.name()]);
         module.answer(&numbers);
         Ok(module.add(SupplyHandle::new(options, source, to, seed as u64)))
-    })
-}
+    }
 
-/// Where its marks are, before anything else is done.
-#[unsafe(no_mangle)]
-extern "C" fn supply_place(supply: i32, length: i32) -> i32 {
-    call(|module| {
+    /// Where its marks are, before anything else is done.
+    fn supply_place(module, supply: i32, length: i32) -> i32 {
         let [place] = module.texts([length])?;
         let place = String::from(place);
         supply_of(module, supply)?.place(&place);
         Ok(0)
-    })
-}
+    }
 
-/// The number of a tag. The input is its name.
-#[unsafe(no_mangle)]
-extern "C" fn supply_tag(supply: i32, length: i32) -> f64 {
-    call(|module| {
+    /// The number of a tag. The input is its name.
+    fn supply_tag(module, supply: i32, length: i32) -> f64 {
         let [name] = module.texts([length])?;
         let name = String::from(name);
         supply_of(module, supply)?.open_tag(&name).map(number)
-    })
-}
+    }
 
-/// The number of ids of a run.
-#[unsafe(no_mangle)]
-extern "C" fn supply_run(supply: i32, tag: f64, most: i32, need: f64, boot_ms: f64) -> i32 {
-    call(|module| {
+    /// The number of ids of a run.
+    fn supply_run(module, supply: i32, tag: f64, most: i32, need: f64, boot_ms: f64) -> i32 {
         let now = clocks(boot_ms);
         let Some((run, has_next)) =
             supply_of(module, supply)?.run(tag, most.max(0) as usize, need as usize, now)?
@@ -90,52 +80,39 @@ extern "C" fn supply_run(supply: i32, tag: f64, most: i32, need: f64, boot_ms: f
         with_ids(|ids| write_run(&run, ids));
         module.answer(&[u8::from(has_next).into()]);
         Ok(run.count as i32)
-    })
-}
+    }
 
-/// Takes all of these ids, or none.
-#[unsafe(no_mangle)]
-extern "C" fn supply_take(supply: i32, tag: f64, count: f64, boot_ms: f64) -> i32 {
-    call(|module| {
+    /// Takes all of these ids, or none.
+    fn supply_take(module, supply: i32, tag: f64, count: f64, boot_ms: f64) -> i32 {
         let taker = supply_of(module, supply)?;
         let has_next = taker.take(tag, count as usize, clocks(boot_ms))?;
         let written = taker.write_taken();
         module.answer(&[u8::from(has_next).into()]);
         Ok(written)
-    })
-}
+    }
 
-/// As `supply_take`, for the ids that it left.
-#[unsafe(no_mangle)]
-extern "C" fn supply_taken(supply: i32) -> i32 {
-    call(|module| Ok(supply_of(module, supply)?.write_taken()))
-}
+    /// As `supply_take`, for the ids that it left.
+    fn supply_taken(module, supply: i32) -> i32 {
+        Ok(supply_of(module, supply)?.write_taken())
+    }
 
-/// The line of the calls that wait for a tag, which the host keeps.
-#[unsafe(no_mangle)]
-extern "C" fn supply_wait(supply: i32, tag: f64, waits: i32, boot_ms: f64) -> i32 {
-    call(|module| {
+    /// The line of the calls that wait for a tag, which the host keeps.
+    fn supply_wait(module, supply: i32, tag: f64, waits: i32, boot_ms: f64) -> i32 {
         let (found, now) = (supply_of(module, supply)?, clocks(boot_ms));
         match waits {
             0 => found.rest(tag, now).map(|()| 0),
             _ => found.wait(tag, now).map(i32::from),
         }
-    })
-}
+    }
 
-/// Always an error: that of a call which has waited for so long.
-#[unsafe(no_mangle)]
-extern "C" fn supply_late(supply: i32, tag: f64, waited_ms: f64, boot_ms: f64) -> i32 {
-    call(|module| {
+    /// Always an error: that of a call which has waited for so long.
+    fn supply_late(module, supply: i32, tag: f64, waited_ms: f64, boot_ms: f64) -> i32 {
         let late = supply_of(module, supply)?.late(tag, duration(waited_ms), clocks(boot_ms))?;
         Err(late.into())
-    })
-}
+    }
 
-/// The state of a tag.
-#[unsafe(no_mangle)]
-extern "C" fn supply_tag_stats(supply: i32, tag: f64) -> i32 {
-    call(|module| {
+    /// The state of a tag.
+    fn supply_tag_stats(module, supply: i32, tag: f64) -> i32 {
         let stats = supply_of(module, supply)?.tag_stats(tag)?;
         module.answer(&[
             stats.left as f64,
@@ -153,13 +130,10 @@ extern "C" fn supply_tag_stats(supply: i32, tag: f64) -> i32 {
         }
         write_list(texts.iter().map(|text| text.as_deref().map(str::as_bytes)));
         Ok(write_segments(stats.current.into_iter().chain(stats.next)))
-    })
-}
+    }
 
-/// The number of its servers. Texts: the URL and the last error, or none, of each; then the names of its tags.
-#[unsafe(no_mangle)]
-extern "C" fn supply_stats(supply: i32) -> i32 {
-    call(|module| {
+    /// The number of its servers. Texts: the URL and the last error, or none, of each; then the names of its tags.
+    fn supply_stats(module, supply: i32) -> i32 {
         let (servers, tags) = supply_of(module, supply)?.stats();
         let mut texts = Vec::new();
         for (url, error) in &servers {
@@ -168,5 +142,5 @@ extern "C" fn supply_stats(supply: i32) -> i32 {
         texts.extend(tags.map(Some));
         write_list(texts.iter().map(|text| text.map(str::as_bytes)));
         Ok(servers.len() as i32)
-    })
+    }
 }
