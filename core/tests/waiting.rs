@@ -1,8 +1,17 @@
 //! The wait of a caller, over generators as they are.
 
 use crate::common::{NOW_MS as NOW, PLAIN, granted};
+use leafid_core::call::{CallId, Clocks, FileAdvice};
+use leafid_core::format::state::Writer;
+use leafid_core::place::Place;
 use leafid_core::run::waiting::{Answer, Delay, DelayedBy, Pause, Waiting};
-use leafid_core::{Action, Code, Error, Layout, OnClockBackwards, OnExhausted, Rules, Snowflake, Span};
+use leafid_core::run::{
+    ClaimCall, Claimed, Need, ProcessLeases, RunCall, RunSettings, RunWait, WorkerRun, Workers,
+};
+use leafid_core::{
+    Action, ClockFilter, Code, Error, Layout, Lease, OnClockBackwards, OnExhausted, Rules, Snowflake, Span,
+};
+use std::sync::Arc;
 use std::time::Duration;
 
 const BOOT: Duration = Duration::from_secs(500);
@@ -328,4 +337,63 @@ fn an_opening_waits_for_a_begin_of_up_to_four_seconds_and_then_for_the_span() {
 fn an_interrupted_caller_may_call_again() {
     let error = Waiting::interrupted();
     assert_eq!(error.to_string(), "would_block: interrupted while waiting; call again");
+}
+
+const CLOCKS: Clocks = Clocks { wall_ms: NOW, boot: BOOT };
+
+/// A run whose first claim is under way, and that claim.
+fn claiming(leases: &mut ProcessLeases) -> (WorkerRun, CallId, ClaimCall) {
+    let settings = RunSettings {
+        name: "orders".into(),
+        layout: Layout::LEAF,
+        rules: PLAIN,
+        workers: Workers::Callback { leases: true },
+        persist: false,
+        locks_host: false,
+        start_after: 0,
+        timeout: TIMEOUT,
+        lazy: false,
+        peer_times: false,
+        disk_needs_loop: false,
+        leases_end: true,
+    };
+    let place = Place {
+        clock: Arc::new(ClockFilter::new()),
+        writer: Writer::default(),
+        directory: String::new(),
+        advice: FileAdvice::StateDir,
+        forgets: false,
+        moves: false,
+        no_record_wait_ms: 0,
+        inherited: None,
+        machine_start: None,
+    };
+    let mut run = WorkerRun::new(settings, place, 7);
+    run.want(Need::Open { longest: None, loops: true }, CLOCKS);
+    match run.next_call(CLOCKS, leases) {
+        Some((id, _, RunCall::Claim(call))) => (run, id, call),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_wish_is_kept_until_its_answer_and_may_be_left_to_another_caller() {
+    let (flake, mut leases) = (flake(), ProcessLeases::new());
+    let (mut run, id, call) = claiming(&mut leases);
+    let look = |wait: &mut RunWait, run: &mut WorkerRun| wait.wish(run, CLOCKS, &flake, NOW, BOOT);
+    let mut first = RunWait::new(patient());
+    assert_eq!(look(&mut first, &mut run), Pause::Sleep(TIMEOUT));
+    let wish = first.wished();
+    assert_eq!((look(&mut first, &mut run), first.wished()), (Pause::Sleep(TIMEOUT), wish), "one wish");
+    let mut second = RunWait::new(patient());
+    second.take_over(first.leave(), &run);
+    assert_eq!((first.wished(), second.wished()), (None, wish));
+    let until_ms = NOW + 3_600_000;
+    let lease = Lease { worker_id: 7, until_ms, token: Some("one".into()), ..Lease::default() };
+    run.done(id, call.end(Ok(Some(Claimed::Lease(lease, Duration::ZERO)))), CLOCKS);
+    run.next_call(CLOCKS, &mut leases);
+    assert_eq!((look(&mut second, &mut run), second.leave()), (Pause::Again, None));
+    let mut third = RunWait::new(patient());
+    third.take_over(wish, &run);
+    assert_eq!(third.wished(), None, "the span that it asked for may be used up");
 }

@@ -9,7 +9,7 @@ use leafid_core::options::deployment::{FileSystem, FilesystemKind, Scope};
 use leafid_core::options::{OptionOf, RunOptions};
 use leafid_core::place::{FilesAt, Place, PlaceFacts, PlaceSettings};
 use leafid_core::run::{
-    Answer, Claimed, Need, Pause, RunCall, RunCallEnd, RunNotice, RunSettings, RunState, RunTicket,
+    Answer, Claimed, Need, Pause, RunCall, RunCallEnd, RunNotice, RunSettings, RunState, RunTicket, RunWait,
     SourceFailure, Waiting, WorkerRun, Workers,
 };
 use leafid_core::{Action, ClockFilter, Lease, Renewal};
@@ -35,11 +35,7 @@ pub(super) struct Flakes {
 struct Taker {
     left: i64,
     ids: Vec<Value>,
-    waiting: Waiting,
-    timeout: Duration,
-    longest: Option<Duration>,
-    /// Its wish for a span.
-    ticket: Option<RunTicket>,
+    wait: RunWait,
     /// When it looks again: by the clock, or by the boot time.
     until_ms: Option<i64>,
     sleeps_until: Option<Duration>,
@@ -250,15 +246,15 @@ impl Flakes {
             taker.until_ms = None;
             let flake =
                 Arc::clone(self.run.generator().unwrap_or_else(|| panic!("{} is not open", self.name)));
-            let pause = match taker.ticket.map(|ticket| self.run.answer(ticket)) {
-                Some(answer) => taker.waiting.answered(&flake, answer, now_ms, boot),
+            let pause = match taker.wait.wished() {
+                Some(_) => Pause::Want,
                 None => match flake.next(now_ms) {
                     Ok(id) => {
                         let parts = flake.layout().decode(id).unwrap();
                         let at_ms = parts.timestamp_ms - stage.start_ms;
                         taker.ids.push(json!([at_ms, parts.worker_id, parts.sequence]));
                         taker.left -= 1;
-                        taker.waiting = Waiting::new(taker.timeout, taker.longest);
+                        taker.wait.waiting.progressed();
                         if taker.left == 0 {
                             return Some(Ok(Got::Ids(std::mem::take(&mut taker.ids))));
                         }
@@ -268,18 +264,20 @@ impl Flakes {
                         let closed = "the snowflake was closed";
                         return Some(Err(leafid_core::Error::new(leafid_core::Code::Closed, closed)));
                     }
-                    Err(action) => taker.waiting.step(&flake, self.run.begins_ms(), action, now_ms, boot),
+                    Err(action) => {
+                        taker.wait.waiting.step(&flake, self.run.begins_ms(), action, now_ms, boot)
+                    }
                 },
+            };
+            *wants |= pause == Pause::Want && taker.wait.wished().is_none();
+            let pause = match pause {
+                Pause::Want => taker.wait.wish(&mut self.run, stage.clocks, &flake, now_ms, boot),
+                pause => pause,
             };
             taker.sleeps_until = None;
             match pause {
-                Pause::Again => taker.ticket = None,
-                Pause::Until(until_ms) => (taker.ticket, taker.until_ms) = (None, Some(until_ms)),
-                Pause::Want => {
-                    taker.ticket = Some(self.run.want(Need::Span, stage.clocks));
-                    *wants = true;
-                    return None;
-                }
+                Pause::Again | Pause::Want => {}
+                Pause::Until(until_ms) => taker.until_ms = Some(until_ms),
                 Pause::Sleep(most) => {
                     taker.sleeps_until = Some(boot + most);
                     return None;
@@ -354,10 +352,7 @@ impl Actor for Flakes {
         let taker = Taker {
             left: words.int("take").unwrap(),
             ids: Vec::new(),
-            waiting: Waiting::new(timeout, longest),
-            timeout,
-            longest,
-            ticket: None,
+            wait: RunWait::new(Waiting::new(timeout, longest)),
             until_ms: None,
             sleeps_until: None,
         };
@@ -370,7 +365,7 @@ impl Actor for Flakes {
 
     fn leave(&mut self, caller: &str, stage: &mut Stage) {
         let ticket = match self.takers.remove(caller) {
-            Some(taker) => taker.ticket,
+            Some(mut taker) => taker.wait.leave(),
             None if caller == self.name => self.opens.take(),
             None => None,
         };

@@ -23,13 +23,14 @@ use crate::tasks::with_timeout::{self, Timed};
 use crate::worker::run_calls;
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::worker_locks::WorkerLocks;
-use leafid_core::call::{CallId, Clocks, Level};
+use leafid_core::call::{CallId, Clocks, Level, panicked};
 use leafid_core::place::Place;
 use leafid_core::run::{
-    Answer, Lane, Need, ProcessLeases, RunCall, RunCallEnd, RunNotice, RunState, RunStats, RunTicket,
-    SourceFailure, Waiting, WorkerRun,
+    Answer, Lane, Need, Pause, ProcessLeases, RunCall, RunCallEnd, RunNotice, RunState, RunStats, RunTicket,
+    RunWait, SourceFailure, Waiting, WorkerRun,
 };
 use leafid_core::{Durations, Result, Snowflake as Core};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release,
 };
@@ -220,12 +221,21 @@ impl Driver {
         self.renewer.forget(self, patience);
     }
 
-    /// Wishes for a span. `None` in a forked child.
-    pub(crate) fn want_span(self: &Arc<Self>) -> Option<RunTicket> {
-        let ticket = self.with(|run, clocks| run.want(Need::Span, clocks))?;
-        // The first id starts the thread, which renews from then on.
-        self.renewer.schedule(self, self.has_span_answer(ticket));
-        Some(ticket)
+    /// Has a caller wish for a span, or look whether there is an answer to that. `None` in a forked child.
+    pub(crate) fn wish(
+        self: &Arc<Self>,
+        wait: &mut RunWait,
+        core: &Core,
+        now_ms: i64,
+        waited: Duration,
+    ) -> Option<Pause> {
+        let is_new = wait.wished().is_none();
+        let pause = self.with(|run, clocks| wait.wish(run, clocks, core, now_ms, waited))?;
+        if is_new {
+            // The first id starts the thread, which renews from then on.
+            self.renewer.schedule(self, wait.wished().is_none());
+        }
+        Some(pause)
     }
 
     /// Whether a wish for a span has its answer. It takes no lock.
@@ -233,8 +243,8 @@ impl Driver {
         self.answered.load(Acquire) >= ticket.number()
     }
 
-    /// The answer to a wish. `None` in a forked child.
-    pub(crate) fn answer(&self, ticket: RunTicket) -> Option<Answer> {
+    /// The answer to a need. `None` in a forked child.
+    fn answer(&self, ticket: RunTicket) -> Option<Answer> {
         self.with(|run, _| run.answer(ticket))
     }
 
@@ -468,7 +478,10 @@ impl Driver {
         }
     }
 
+    /// Carries out a call. It ends also if code of leafid's own panics, because somebody may wait for it.
     fn carry_out(&self, call: RunCall) -> RunCallEnd {
-        run_calls::carry_out(&self.env, &self.settings, &self.held, call)
+        let (env, settings, spare) = (&self.env, &self.settings, call.clone());
+        let carry = AssertUnwindSafe(|| run_calls::carry_out(env, settings, &self.held, call));
+        catch_unwind(carry).unwrap_or_else(|_| spare.refused(SourceFailure::Coded(panicked())))
     }
 }

@@ -6,7 +6,7 @@ use crate::snowflake::driver::Driver;
 use crate::snowflake::generator::Generator;
 use crate::tasks::interrupt::Interrupted;
 use crate::worker::settings::SnowflakeSettings;
-use leafid_core::run::{Pause, RunTicket, Waiting};
+use leafid_core::run::{Pause, RunWait, Waiting};
 use leafid_core::{Action, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ const STUCK: Duration = Duration::from_millis(100);
 /// The waits for one id, or for one step of a batch.
 pub(crate) struct Wait<'a> {
     pub(crate) interrupted: Interrupted<'a>,
-    waiting: Waiting,
+    wait: RunWait,
     /// Deadlines count from here, by a clock that does not count while the machine sleeps.
     begun: Instant,
     /// The start of the first wait, and what was last waited for.
@@ -38,16 +38,16 @@ impl Drop for Wait<'_> {
 
 impl<'a> Wait<'a> {
     pub(crate) fn new(settings: &SnowflakeSettings, interrupted: Interrupted<'a>) -> Wait<'a> {
-        let waiting = Waiting::new(settings.options.timeout, settings.max_wait);
-        Wait { interrupted, waiting, begun: Instant::now(), waited: None }
+        let wait = RunWait::new(Waiting::new(settings.options.timeout, settings.max_wait));
+        Wait { interrupted, wait, begun: Instant::now(), waited: None }
     }
 
-    /// Carries out the core's action; the caller then tries again. Errors: those of [`Waiting`].
+    /// Carries out the core's action; the caller then tries again. Errors: those of the core's wait.
     pub(crate) fn until_done(&mut self, generator: &Generator, action: Action) -> Result<()> {
         let begun = self.waited.take().map_or_else(Instant::now, |(begun, _)| begun);
         self.waited = Some((begun, Arc::clone(&generator.driver)));
-        let (core, begins_ms) = (&generator.core, generator.begins_ms);
-        match self.waiting.step(core, begins_ms, action, generator.now_ms(), self.begun.elapsed()) {
+        let (core, begins_ms, waited) = (&generator.core, generator.begins_ms, self.begun.elapsed());
+        match self.wait.waiting.step(core, begins_ms, action, generator.now_ms(), waited) {
             Pause::Want => self.span(generator),
             pause => self.pause(generator, pause).map(drop),
         }
@@ -56,26 +56,25 @@ impl<'a> Wait<'a> {
     /// Wishes for a span, and waits for the answer.
     fn span(&mut self, generator: &Generator) -> Result<()> {
         os::check_may_wait()?;
-        let driver = &generator.driver;
-        // In a forked child nothing renews this generator: the caller notices that.
-        let Some(ticket) = driver.want_span() else { return Ok(()) };
-        let waited = self.answer(generator, ticket);
-        if !driver.has_span_answer(ticket) {
-            driver.give_up(ticket);
+        let waited = self.answer(generator);
+        if let Some(ticket) = self.wait.leave() {
+            generator.driver.give_up(ticket);
         }
         waited
     }
 
-    fn answer(&mut self, generator: &Generator, ticket: RunTicket) -> Result<()> {
-        let (driver, asked) = (&generator.driver, Instant::now());
-        let (mut sleep, mut helped, mut looked) = (PollSleep::new(), false, asked);
+    fn answer(&mut self, generator: &Generator) -> Result<()> {
+        let (driver, mut looked) = (&generator.driver, Instant::now());
+        let (mut sleep, mut helped) = (PollSleep::new(), false);
         loop {
-            let Some(answer) = driver.answer(ticket) else { return Ok(()) };
-            let (now_ms, boot) = (generator.now_ms(), self.begun.elapsed());
-            let pause = self.waiting.answered(&generator.core, answer, now_ms, boot);
+            let (now_ms, waited) = (generator.now_ms(), self.begun.elapsed());
+            // In a forked child nothing renews this generator: the caller notices that.
+            let pause = driver.wish(&mut self.wait, &generator.core, now_ms, waited);
+            let (Some(pause), ticket) = (pause, self.wait.wished()) else { return Ok(()) };
             let Some(left) = self.pause(generator, pause)? else { return Ok(()) };
+            let has_answer = || ticket.is_none_or(|ticket| driver.has_span_answer(ticket));
             let until = Instant::now() + left;
-            while !driver.has_span_answer(ticket) && looked.elapsed() <= STUCK && sleep.until(until) {
+            while !has_answer() && looked.elapsed() <= STUCK && sleep.until(until) {
                 if !driver.is_ours() {
                     return Ok(());
                 }
@@ -85,7 +84,7 @@ impl<'a> Wait<'a> {
                 if (self.interrupted)() {
                     return Err(Waiting::interrupted());
                 }
-                if !helped && !driver.has_span_answer(ticket) {
+                if !helped && !has_answer() {
                     helped = driver.help(until.saturating_duration_since(Instant::now()));
                 }
             }

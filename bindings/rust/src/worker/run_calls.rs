@@ -6,9 +6,7 @@ use crate::worker::lease_cache::LeaseFiles;
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::source::not_asked;
 use crate::worker::worker_locks::{RecordFiles, WorkerLocks};
-use leafid_core::call::panicked;
-use leafid_core::run::{RunCall, RunCallEnd, SourceFailure};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use leafid_core::run::{RunCall, RunCallEnd};
 use std::sync::Mutex;
 
 /// Whether a call needs a thread of its own, because it may take any time, and because its transaction is not the caller's.
@@ -23,19 +21,8 @@ pub(crate) fn is_of_user(call: &RunCall) -> bool {
     )
 }
 
-/// Carries out a call. It ends also if code of leafid's own panics, because somebody may wait for it.
+/// Carries out a call.
 pub(crate) fn carry_out(
-    env: &Env,
-    settings: &SnowflakeSettings,
-    held: &Mutex<WorkerLocks>,
-    call: RunCall,
-) -> RunCallEnd {
-    let spare = call.clone();
-    catch_unwind(AssertUnwindSafe(|| carried_out(env, settings, held, call)))
-        .unwrap_or_else(|_| spare.refused(SourceFailure::Coded(panicked())))
-}
-
-fn carried_out(
     env: &Env,
     settings: &SnowflakeSettings,
     held: &Mutex<WorkerLocks>,

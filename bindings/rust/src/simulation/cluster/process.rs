@@ -10,8 +10,10 @@ use crate::snowflake::generator::Generator;
 use crate::storage::state_file;
 use crate::tasks::renewal_timer::Renewable;
 use leafid_core::format::state;
+use leafid_core::run::{RunWait, Waiting};
 use leafid_core::{Action, Run, Snowflake as Core, Span};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How far ahead of the clock a process still waits for it.
 const PATIENCE_MS: i64 = 3_000;
@@ -165,9 +167,9 @@ impl Process {
     /// Gets a span for a caller, which does not wait. Returns whether to call again.
     fn obtain(&mut self, generator: &Generator, now_ms: i64) -> bool {
         let before = generator.core.until();
-        if let Some(ticket) = generator.driver.want_span() {
-            generator.driver.give_up(ticket);
-        }
+        let mut wait = RunWait::new(Waiting::new(Duration::ZERO, None));
+        generator.driver.wish(&mut wait, &generator.core, now_ms, Duration::ZERO);
+        wait.leave().into_iter().for_each(|ticket| generator.driver.give_up(ticket));
         self.take_calls(now_ms);
         generator.core.until() != before
     }
