@@ -53,6 +53,8 @@ mod code;
 mod error;
 #[cfg(feature = "format")]
 pub mod format;
+#[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+pub mod host;
 #[cfg(feature = "wire")]
 pub mod http;
 mod id;

@@ -1,22 +1,23 @@
 //! What a host does with both machines, runs and supplies: it pulls calls, reports their ends, and pulls notices.
 
 use crate::argument::ms;
-use crate::call_terms::{CallsUnderWay, Told};
-use crate::host_call::{HostCall, MachineEnd, clocks};
+use crate::host_call::{CallHandle, Told, clocks};
 use crate::module::{Module, Result, exports, write};
 use crate::run::{self, Run};
 use crate::supply_handle::supply_of;
 use leafid_core::call::Level;
+use leafid_core::host::MachineEnd;
+use leafid_core::{Code, Error};
 
 fn is_run(module: &Module, machine: i32) -> bool {
     module.find::<Run>(machine).is_some()
 }
 
-/// Errors: `closed` for a handle that is no machine.
-fn calls_of(module: &mut Module, machine: i32) -> Result<&mut CallsUnderWay> {
+/// The number of a machine. Errors: `closed` for a handle that is none.
+fn number_of(module: &mut Module, machine: i32) -> Result<u64> {
     match is_run(module, machine) {
-        true => Ok(&mut module.get_mut::<Run>(machine)?.calls),
-        false => Ok(&mut supply_of(module, machine)?.calls),
+        true => Ok(module.get::<Run>(machine)?.number),
+        false => Ok(supply_of(module, machine)?.number),
     }
 }
 
@@ -28,20 +29,21 @@ exports! {
             true => run::next_call(module, machine, now)?,
             false => supply_of(module, machine)?.next_call(now),
         };
-        let Some((id, call)) = found else { return Ok(0) };
-        let handle = module.add(call);
-        calls_of(module, machine)?.begun(id, handle);
-        Ok(handle)
+        Ok(found.map_or(0, |call| module.add(call)))
     }
 
     /// A call has ended; it is freed.
     fn done(module, machine: i32, call: i32, wall_ms: f64, boot_ms: f64) -> i32 {
         let now = clocks(wall_ms, boot_ms);
-        let end = module.take::<HostCall>(call)?.into_end()?;
-        let id = calls_of(module, machine)?.ended(call)?;
+        let CallHandle { id: (number, id), call, .. } = module.take(call)?;
+        let end = call.into_end()?;
+        if number != number_of(module, machine)? {
+            let message = "a call of another machine was reported; report this";
+            return Err(Error::new(Code::Internal, message).into());
+        }
         match end {
-            MachineEnd::Run(end) => run::done(module, machine, id, end, now)?,
-            MachineEnd::Supply(end) => supply_of(module, machine)?.done(id, end, now),
+            MachineEnd::Run(end) => module.get_mut::<Run>(machine)?.run.done(id, *end, now),
+            MachineEnd::Supply(end) => supply_of(module, machine)?.supply.done(id, end, now),
         }
         Ok(0)
     }
@@ -49,24 +51,32 @@ exports! {
     /// What to tell next, of either machine.
     fn next_notice(module, machine: i32, wall_ms: f64, boot_ms: f64) -> i32 {
         let now = clocks(wall_ms, boot_ms);
-        let told = match module.warnings.pop_front() {
-            Some(line) => Some(Told::Log(Level::Warn, line)),
-            None if is_run(module, machine) => module.get_mut::<Run>(machine)?.next_notice(now),
-            None => supply_of(module, machine)?.next_notice(now),
-        };
-        let (kind, number) = match told {
-            None => return Ok(0),
-            Some(Told::Abandon(call)) => (1, call.into()),
-            Some(Told::Wake(number)) => (2, number),
-            Some(Told::Log(level, line)) => {
-                write(&[&line]);
-                (3, u8::from(level == Level::Warn).into())
-            }
-            Some(Told::Closed(Ok(()))) => (4, 0.0),
-            Some(Told::Closed(Err(error))) => {
-                write(&[error.message()]);
-                (4, error.code().number().into())
-            }
+        let (kind, number) = loop {
+            let told = match module.warnings.pop_front() {
+                Some(line) => Some(Told::Log(Level::Warn, line)),
+                None if is_run(module, machine) => module.get_mut::<Run>(machine)?.next_notice(now),
+                None => supply_of(module, machine)?.next_notice(now),
+            };
+            break match told {
+                None => return Ok(0),
+                Some(Told::Abandon(id)) => {
+                    let id = (number_of(module, machine)?, id);
+                    match module.handle_of(|call: &CallHandle| call.id == id) {
+                        Some(call) => (1, call.into()),
+                        None => continue,
+                    }
+                }
+                Some(Told::Wake(number)) => (2, number),
+                Some(Told::Log(level, line)) => {
+                    write(&[&line]);
+                    (3, u8::from(level == Level::Warn).into())
+                }
+                Some(Told::Closed(Ok(()))) => (4, 0.0),
+                Some(Told::Closed(Err(error))) => {
+                    write(&[error.message()]);
+                    (4, error.code().number().into())
+                }
+            };
         };
         module.answer(&[number]);
         Ok(kind)
@@ -76,7 +86,7 @@ exports! {
     fn next_time(module, machine: i32) -> f64 {
         let at = match is_run(module, machine) {
             true => module.get::<Run>(machine)?.run.next_time(),
-            false => supply_of(module, machine)?.next_time(),
+            false => supply_of(module, machine)?.supply.next_time(),
         };
         Ok(at.map_or(-1.0, ms))
     }

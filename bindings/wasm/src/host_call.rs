@@ -1,27 +1,22 @@
-//! A call that a machine asks its host to carry out: what to do, the steps of a file, and how it ended.
+//! The exports for a call that a machine asks its host to carry out: the core's [`HostCall`].
 //!
 //! `next_call` returns its handle, and `done` frees it. In between it needs no machine. docs/WASM-ABI.md, "Calls of the
 //! machines", has the kinds, with their numbers and texts.
 
 use crate::argument::{optional, whole};
-use crate::call_terms::{Answers, FileSeen, Found, HostEnd, HostKind};
+use crate::marks::Marks;
 use crate::module::{Kind, Module, Result, exports, given_error, utf8, write_bytes, write_list};
-use crate::run_call;
-use crate::supply_call::SupplyCall;
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::mem::take;
 use core::time::Duration;
-use leafid_core::call::{Clocks, FileAction, IoFailure, IoKind};
+use leafid_core::call::{CallId, Clocks, FileAction, IoFailure, IoKind, Level};
 use leafid_core::format::file_steps::FileStep;
-use leafid_core::http::{BodyEnd, Frame, HttpCall, HttpEnd, NoResponse, ResponseHead};
+use leafid_core::host::{FileSeen, HostCall, HostEnd};
+use leafid_core::http::{BodyEnd, Frame, ResponseHead};
 use leafid_core::options::ServerOptions;
-use leafid_core::run::{Claimed, RunCall, RunCallEnd};
-use leafid_core::supply::CallEnd;
-use leafid_core::wire::Method;
-use leafid_core::{Code, Error, Lease, Renewal, Segment};
+use leafid_core::run::{Claimed, RunCall};
+use leafid_core::{Error, Lease, Renewal, Segment};
 
 /// What the host says that it did, by number; else it made a name durable.
 const ACTIONS: [FileAction; 4] = [FileAction::Make, FileAction::Open, FileAction::Read, FileAction::Write];
@@ -34,32 +29,29 @@ pub(crate) struct HttpTo {
     headers: Vec<(String, String)>,
 }
 
-/// A call that the host carries out.
-pub(crate) struct HostCall {
+/// What a machine tells its host.
+pub(crate) enum Told {
+    /// The end of this call has no effect.
+    Abandon(CallId),
+    /// Answers came; of a supply for the line of this tag.
+    Wake(f64),
+    Log(Level, String),
+    /// The machine has ended.
+    Closed(leafid_core::Result<()>),
+}
+
+/// A call, and what carries it out.
+pub(crate) struct CallHandle {
+    /// The number of its machine, and its own there.
+    pub(crate) id: (u64, CallId),
+    pub(crate) call: HostCall,
     /// Of a machine with servers.
-    to: Option<Arc<HttpTo>>,
-    /// Until it has ended.
-    asked: Option<MachineCall>,
-    /// What the host found for it so far.
-    found: Found,
-    end: Option<MachineEnd>,
+    pub(crate) to: Option<Arc<HttpTo>>,
+    /// Of a supply.
+    pub(crate) marks: Option<Arc<Marks>>,
 }
 
-/// As a machine asks for it.
-pub(crate) enum MachineCall {
-    Run(RunCall),
-    Supply(SupplyCall),
-    /// With what makes an end of its machine.
-    Http(Box<HttpCall>, fn(HttpEnd) -> MachineEnd),
-}
-
-/// As a machine takes it.
-pub(crate) enum MachineEnd {
-    Run(RunCallEnd),
-    Supply(CallEnd),
-}
-
-impl Kind for HostCall {
+impl Kind for CallHandle {
     const NAME: &'static str = "a call";
 }
 
@@ -80,105 +72,43 @@ impl HttpTo {
         headers.extend(options.headers.iter().cloned());
         HttpTo { urls: options.urls.clone(), headers }
     }
-}
 
-impl HostCall {
-    pub(crate) fn new(asked: MachineCall, to: Option<Arc<HttpTo>>) -> HostCall {
-        HostCall { to, asked: Some(asked), found: Found::default(), end: None }
-    }
-
-    /// The end of a call that the host has ended.
-    pub(crate) fn into_end(self) -> Result<MachineEnd> {
-        let not_ended = || Error::new(Code::Internal, "a call was reported that has not ended; report this");
-        Ok(self.end.ok_or_else(not_ended)?)
-    }
-
-    /// What it asks for. Numbers and texts are the answer.
-    fn request(&mut self, random: u128, answers: &mut Answers) -> HostKind {
-        match &mut self.asked {
-            Some(MachineCall::Run(call)) => run_call::request(call, random, answers),
-            Some(MachineCall::Supply(call)) => call.request(answers),
-            Some(MachineCall::Http(http, _)) => {
-                let request = http.request(random);
-                answers.numbers.extend([
-                    u8::from(request.method == Method::Post).into(),
-                    http.within.as_millis() as f64,
-                    http.connect_within.as_millis() as f64,
-                    u8::from(http.reconnect).into(),
-                ]);
-                let (urls, headers) =
-                    self.to.as_ref().map_or((&[][..], &[][..]), |to| (&to.urls, &to.headers));
-                let url = urls.get(http.server).cloned().unwrap_or_default() + &request.path;
-                let (kind, body) = request.body.map(|body| (body.content_type.into(), body.text)).unzip();
-                answers.texts.extend([Some(url), kind, body]);
-                for (name, value) in headers {
-                    answers.texts.extend([Some(name.clone()), Some(value.clone())]);
-                }
-                HostKind::Http
-            }
-            None => HostKind::Close,
+    /// Adds to the texts of a request where it goes, and what else is sent.
+    fn complete(&self, server: usize, texts: &mut Vec<Option<String>>) {
+        if let (Some(url), Some(Some(path))) = (self.urls.get(server), texts.first_mut()) {
+            path.insert_str(0, url);
+        }
+        for (name, value) in &self.headers {
+            texts.extend([Some(name.clone()), Some(value.clone())]);
         }
     }
-
-    /// The content of a new file; nothing if none is to be made.
-    fn initial(&self) -> Result<Vec<u8>> {
-        match &self.asked {
-            Some(MachineCall::Run(call)) => run_call::initial(call),
-            Some(MachineCall::Supply(call)) => call.initial(),
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    fn step(&mut self, seen: FileSeen, is_first: bool) -> FileStep {
-        match &mut self.asked {
-            Some(MachineCall::Run(call)) => run_call::step(call, seen, is_first, &mut self.found),
-            Some(MachineCall::Supply(call)) => call.step(seen, is_first, &mut self.found),
-            _ => FileStep::Done,
-        }
-    }
-
-    fn ended(&mut self, how: HostEnd) -> Result<()> {
-        let found = take(&mut self.found);
-        self.end = Some(match self.asked.take().ok_or_else(ended_before)? {
-            MachineCall::Run(call) => MachineEnd::Run(run_call::end(call, how, found)),
-            MachineCall::Supply(call) => MachineEnd::Supply(call.end(how, found)),
-            MachineCall::Http(http, end) => end(http.failed(
-                match &how {
-                    HostEnd::TimedOut => NoResponse::TimedOut,
-                    HostEnd::ConnectTimedOut => NoResponse::ConnectTimedOut,
-                    HostEnd::Text(text) => NoResponse::Fetch(text),
-                    HostEnd::Error(error) => NoResponse::Other(error.message()),
-                    _ => NoResponse::Other("the request ended as a call of another kind"),
-                },
-                false,
-            )),
-        });
-        Ok(())
-    }
-}
-
-fn ended_before() -> Error {
-    Error::new(Code::Internal, "a call ended a second time, or as one of another kind; report this")
 }
 
 fn end(module: &mut Module, handle: i32, how: HostEnd) -> Result<i32> {
-    module.get_mut::<HostCall>(handle)?.ended(how)?;
+    let CallHandle { call, marks, .. } = module.get_mut(handle)?;
+    match (marks, call.changed_mark().map(|key| Arc::clone(&key.tag))) {
+        (Some(marks), Some(tag)) => marks.with(&tag, |mark| call.ended(how, Some(mark)))?,
+        _ => call.ended(how, None)?,
+    }
     Ok(0)
 }
 
 exports! {
     /// What to carry out: its kind, and with it numbers and texts. The random bits are drawn for this request alone.
     fn call_request(module, handle: i32, high: i64, low: i64) -> i32 {
-        let mut answers = Answers::default();
-        let kind = module.get_mut::<HostCall>(handle)?.request(random(high, low), &mut answers);
-        module.answer(&answers.numbers);
-        write_list(answers.texts.iter().map(|text| text.as_ref().map(|text| text.as_bytes())));
-        Ok(kind as i32)
+        let CallHandle { call, to, .. } = module.get_mut(handle)?;
+        let mut request = call.request(random(high, low));
+        if let (Some(to), Some(server)) = (to, request.server) {
+            to.complete(server, &mut request.texts);
+        }
+        module.answer(&request.numbers);
+        write_list(request.texts.iter().map(|text| text.as_ref().map(|text| text.as_bytes())));
+        Ok(request.kind as i32)
     }
 
     /// The content of a new file, as output; nothing: none is made.
     fn call_initial(module, handle: i32) -> i32 {
-        write_bytes(&module.get::<HostCall>(handle)?.initial()?);
+        write_bytes(&module.get::<CallHandle>(handle)?.call.initial()?);
         Ok(0)
     }
 
@@ -189,7 +119,7 @@ exports! {
         let [path, bytes] = module.input([path_length, bytes_length.max(0)])?;
         let (path, bytes) = (utf8(path)?.into(), (bytes_length >= 0).then(|| bytes.into()));
         let seen = FileSeen { bytes, path, now_ms: now_ms as i64, random: random(high, low) };
-        match module.get_mut::<HostCall>(handle)?.step(seen, is_first != 0) {
+        match module.get_mut::<CallHandle>(handle)?.call.step(seen, is_first != 0) {
             FileStep::Done => Ok(0),
             FileStep::Write { offset, bytes, .. } => {
                 module.answer(&[offset as f64]);
@@ -203,11 +133,7 @@ exports! {
     fn call_found(module, handle: i32, now_ms: f64, name_length: i32, bytes_length: i32) -> i32 {
         let [name, bytes] = module.input([name_length, bytes_length])?;
         let (name, bytes) = (String::from(utf8(name)?), Vec::from(bytes));
-        let found = module.get_mut::<HostCall>(handle)?;
-        match &mut found.asked {
-            Some(MachineCall::Supply(call)) => call.found(&name, &bytes, now_ms as i64),
-            _ => found.found.names.push(name),
-        }
+        module.get_mut::<CallHandle>(handle)?.call.found(&name, &bytes, now_ms as i64);
         Ok(0)
     }
 
@@ -247,9 +173,9 @@ exports! {
         let [token, times] = module.input([token_length.max(0), times_length])?;
         let token = if token_length < 0 { None } else { Some(utf8(token)?.into()) };
         let peer_times_ms = times.as_chunks().0.iter().map(|&time| i64::from_le_bytes(time)).collect();
-        let how = match &module.get::<HostCall>(handle)?.asked {
-            Some(MachineCall::Run(RunCall::PeerTimes(_))) => HostEnd::Times(peer_times_ms),
-            Some(MachineCall::Run(RunCall::Renew(_))) => HostEnd::Renewed(Renewal {
+        let how = match module.get::<CallHandle>(handle)?.call.of_run() {
+            Some(RunCall::PeerTimes(_)) => HostEnd::Times(peer_times_ms),
+            Some(RunCall::Renew(_)) => HostEnd::Renewed(Renewal {
                 worker_id: optional("worker_id", worker_id)?,
                 until_ms: whole("until_ms", until_ms)?,
                 lease_ms: optional("lease_ms", lease_ms)?,
@@ -303,19 +229,7 @@ exports! {
             },
         };
         let body_end = if flags & 2 == 0 { BodyEnd::There } else { BodyEnd::Long };
-        let found = module.get_mut::<HostCall>(handle)?;
-        let (http, end) = match found.asked.take() {
-            Some(MachineCall::Http(http, end)) => (http, end),
-            other => {
-                found.asked = other;
-                return Err(ended_before().into());
-            }
-        };
-        let (ended, keeps) = {
-            let response = http.response(&head, body, body_end);
-            http.end(&response)
-        };
-        found.end = Some(end(ended));
-        Ok(keeps.into())
+        let call = &mut module.get_mut::<CallHandle>(handle)?.call;
+        Ok(call.response(&head, body, body_end)?.into())
     }
 }

@@ -11,8 +11,6 @@ compile_error!("a module has snowflakes or public ids: bindings/wasm/wasm.mk lis
 
 mod argument;
 #[cfg(feature = "wire")]
-mod call_terms;
-#[cfg(feature = "wire")]
 mod drive;
 #[cfg(feature = "granted")]
 mod granted;
@@ -22,21 +20,19 @@ mod host_call;
 mod ids;
 #[cfg(feature = "snowflake")]
 mod layout;
+#[cfg(feature = "wire")]
+mod marks;
 mod module;
 #[cfg(feature = "public-ids")]
 mod public_ids;
 #[cfg(feature = "wire")]
 mod run;
 #[cfg(feature = "wire")]
-mod run_call;
-#[cfg(feature = "wire")]
 mod run_wait;
 #[cfg(feature = "snowflake")]
 mod snowflake;
 #[cfg(feature = "wire")]
 mod supply;
-#[cfg(feature = "wire")]
-mod supply_call;
 #[cfg(feature = "wire")]
 mod supply_handle;
 mod text_form;

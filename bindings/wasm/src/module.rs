@@ -54,6 +54,9 @@ pub(crate) struct Module {
     /// Of all runs.
     #[cfg(feature = "wire")]
     pub(crate) leases: ProcessLeases,
+    /// How many machines have calls. Their numbers are used once, other than handles.
+    #[cfg(feature = "wire")]
+    callers: u64,
 }
 
 /// What a handle stands for.
@@ -126,6 +129,8 @@ static MODULE: Single<Module> = Single::new(Module {
     warnings: VecDeque::new(),
     #[cfg(feature = "wire")]
     leases: ProcessLeases::new(),
+    #[cfg(feature = "wire")]
+    callers: 0,
 });
 
 /// Apart from the rest, so that an error can be stored while its cause is borrowed.
@@ -272,6 +277,20 @@ impl Module {
             }
             _ => Err(no_handle(handle, T::NAME)),
         }
+    }
+
+    /// The number of a new machine that has calls.
+    #[cfg(feature = "wire")]
+    pub(crate) fn next_number(&mut self) -> u64 {
+        self.callers += 1;
+        self.callers
+    }
+
+    /// The handle of what is so.
+    #[cfg(feature = "wire")]
+    pub(crate) fn handle_of<T: Kind>(&self, is_so: impl Fn(&T) -> bool) -> Option<i32> {
+        let is_it = |machine: &Option<Machine>| machine.as_ref().and_then(T::of).is_some_and(&is_so);
+        self.machines.iter().position(is_it).map(|at| at as i32 + 1)
     }
 
     /// All of a kind.

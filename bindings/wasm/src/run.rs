@@ -1,28 +1,32 @@
 //! The user of a worker id: the core's machine, for a host that carries out its calls.
 
 use crate::argument::{duration, ms};
-use crate::call_terms::{CallsUnderWay, Told};
-use crate::host_call::{HostCall, HttpTo, MachineCall, MachineEnd, clocks};
+use crate::host_call::{CallHandle, HttpTo, Told, clocks};
 use crate::module::{Kind, Module, Result, exports, write, write_list};
-use crate::run_call::without_host;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::take;
 use core::time::Duration;
-use leafid_core::call::{CallId, Clocks};
+use leafid_core::call::Clocks;
 use leafid_core::options::deployment::{FileSystem, FilesystemKind, Scope};
 use leafid_core::options::{
     Environment, OPTIONS, OptionOf, RunOptions, WorkerFrom, built_ms, options_of_json,
 };
 use leafid_core::place::{FilesAt, Place, PlaceFacts, PlaceSettings};
 use leafid_core::run::{
-    Answer, Need, RunCall, RunCallEnd, RunNotice, RunSettings, RunState, RunTicket, Waiting, WorkerRun,
+    Answer, Holder, Need, RunCall, RunCallEnd, RunNotice, RunSettings, RunState, RunTicket, RunWait, Waiting,
+    WorkerRun,
 };
 use leafid_core::{Code, Error, Snowflake};
 
+/// Who holds a worker id that another run of this module has, for messages.
+const OURS: &str = "another generator of this program";
+
 /// A run, and what its host is told of it.
 pub(crate) struct Run {
+    /// That of its calls.
+    pub(crate) number: u64,
     pub(crate) run: WorkerRun,
     pub(crate) timeout: Duration,
     /// The id space.
@@ -31,10 +35,9 @@ pub(crate) struct Run {
     others: String,
     to: Option<Arc<HttpTo>>,
     tickets: Vec<RunTicket>,
-    pub(crate) calls: CallsUnderWay,
     /// The generator that the host was told of, and its handle.
     told: Option<(Arc<Snowflake>, i32)>,
-    pub(crate) waits: Vec<(i32, Waiting, Option<RunTicket>)>,
+    pub(crate) waits: Vec<(i32, RunWait)>,
     /// The wish for a span of a caller that had to return to its event loop. The next caller gets its answer.
     pub(crate) left: Option<RunTicket>,
 }
@@ -87,17 +90,12 @@ impl Run {
     }
 
     pub(crate) fn next_notice(&mut self, now: Clocks) -> Option<Told> {
-        loop {
-            return Some(match self.run.next_notice(now)? {
-                RunNotice::Abandon(id) => match self.calls.handle(id) {
-                    Some(handle) => Told::Abandon(handle),
-                    None => continue,
-                },
-                RunNotice::Wake => Told::Wake(0.0),
-                RunNotice::Log(level, line) => Told::Log(level, line),
-                RunNotice::Closed(result) => Told::Closed(result),
-            });
-        }
+        Some(match self.run.next_notice(now)? {
+            RunNotice::Abandon(id) => Told::Abandon(id),
+            RunNotice::Wake => Told::Wake(0.0),
+            RunNotice::Log(level, line) => Told::Log(level, line),
+            RunNotice::Closed(result) => Told::Closed(result),
+        })
     }
 
     fn holds(&self, name: &str, id: u32) -> bool {
@@ -114,8 +112,36 @@ impl Run {
     }
 }
 
+/// The end of a call that no host carries out here; or else the call. `others`: who may hold a worker id, for messages;
+/// `is_ours`: whether a run of this module does.
+///
+/// There are no cached leases, because a copy of such a file cannot be told from it, and no look at other names.
+fn without_host(
+    call: RunCall,
+    others: &str,
+    is_ours: impl FnOnce(&str, u32) -> bool,
+) -> core::result::Result<RunCallEnd, RunCall> {
+    Ok(match call {
+        RunCall::Holder(call) => {
+            let is_ours = is_ours(call.name(), call.worker_id());
+            let by = Some(if is_ours { OURS } else { others }).filter(|by| !by.is_empty()).map(Into::into);
+            call.end(Holder { by, is_ours, stranger: None })
+        }
+        RunCall::Names(call) => call.end(Vec::new()),
+        RunCall::ListLeaseCaches(call) => call.end(Duration::ZERO, 0).into(),
+        RunCall::ReadLeaseCache(call) => call.missing().into(),
+        RunCall::WriteLeaseCache(mut call) => {
+            // It is not cached, whatever the content would be.
+            let _never = call.initial(false);
+            call.end("").into()
+        }
+        RunCall::DropLeaseCache(call) => call.missing("").into(),
+        other => return Err(other),
+    })
+}
+
 /// The next call that only the host can carry out.
-pub(crate) fn next_call(module: &mut Module, run: i32, now: Clocks) -> Result<Option<(CallId, HostCall)>> {
+pub(crate) fn next_call(module: &mut Module, run: i32, now: Clocks) -> Result<Option<CallHandle>> {
     loop {
         let mut leases = take(&mut module.leases);
         let called = module.get_mut::<Run>(run).map(|found| found.run.next_call(now, &mut leases));
@@ -123,22 +149,14 @@ pub(crate) fn next_call(module: &mut Module, run: i32, now: Clocks) -> Result<Op
         let Some((id, _, call)) = called? else { return Ok(None) };
         let found = module.get::<Run>(run)?;
         let is_ours = |name: &str, id| module.all::<Run>().any(|run| run.holds(name, id));
-        let asked = match without_host(call, &found.others, is_ours) {
-            Ok(end) => {
-                module.get_mut::<Run>(run)?.run.done(id, end, now);
-                continue;
+        match without_host(call, &found.others, is_ours) {
+            Ok(end) => module.get_mut::<Run>(run)?.run.done(id, end, now),
+            Err(call) => {
+                let (id, to) = ((found.number, id), found.to.clone());
+                return Ok(Some(CallHandle { id, call: call.into(), to, marks: None }));
             }
-            Err(RunCall::Http(http)) => MachineCall::Http(http, |end| MachineEnd::Run(end.into())),
-            Err(call) => MachineCall::Run(call),
-        };
-        return Ok(Some((id, HostCall::new(asked, found.to.clone()))));
+        }
     }
-}
-
-/// A call has ended.
-pub(crate) fn done(module: &mut Module, run: i32, id: CallId, end: RunCallEnd, now: Clocks) -> Result<()> {
-    module.get_mut::<Run>(run)?.run.done(id, end, now);
-    Ok(())
 }
 
 exports! {
@@ -218,12 +236,12 @@ exports! {
             _ => None,
         };
         let run = Run {
+            number: module.next_number(),
             timeout: options.timeout,
             name: options.name,
             others,
             to,
             tickets: Vec::new(),
-            calls: CallsUnderWay::default(),
             told: None,
             waits: Vec::new(),
             left: None,
@@ -275,8 +293,9 @@ exports! {
 
     /// User code returned a promise: the call goes on. Its end is reported too, when it comes.
     fn run_needs_loop(module, run: i32, handle: i32, wall_ms: f64, boot_ms: f64) -> i32 {
+        let call = module.find::<CallHandle>(handle).map(|call| call.id);
         let found = module.get_mut::<Run>(run)?;
-        if let Some(id) = found.calls.call(handle) {
+        if let Some((_, id)) = call.filter(|(number, _)| *number == found.number) {
             found.run.done(id, RunCallEnd::needs_loop(), clocks(wall_ms, boot_ms));
         }
         Ok(0)

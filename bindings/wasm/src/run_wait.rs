@@ -6,8 +6,8 @@ use crate::ids::{MOST_IDS, with_ids, write_run};
 use crate::module::{Module, Result, exports};
 use crate::run::Run;
 use leafid_core::call::Clocks;
-use leafid_core::run::{Answer, Need, Pause, Waiting};
-use leafid_core::{Action, Code, Error};
+use leafid_core::run::{Pause, RunWait, Waiting};
+use leafid_core::{Code, Error};
 
 /// Wait until the clock reads the answer's number, then call again.
 const UNTIL: i32 = -101;
@@ -28,55 +28,36 @@ fn asked(
     let now_ms = module.filtered_ms(at);
     let run = module.get_mut::<Run>(run)?;
     let closed = || Error::new(Code::Closed, "this wait is over");
-    let place = run.waits.iter().position(|(number, ..)| *number == wait).ok_or_else(closed)?;
-    let (_, mut waiting, mut ticket) = run.waits[place].clone();
-    let flake = run.run.generator().cloned().ok_or_else(closed)?;
-    let begins_ms = run.run.begins_ms();
-    let mut pause = match ticket {
-        Some(ticket) => waiting.answered(&flake, run.run.answer(ticket), now_ms, at.boot),
-        None => {
-            // Not `next`, even for one: with one caller alone it is inlined there, on the way of each id.
-            let refused = match (most > 0).then(|| flake.reserve(now_ms, most)) {
-                Some(Ok(ids)) => {
-                    with_ids(|to| write_run(&ids, to));
-                    waiting.progressed();
-                    run.waits[place].1 = waiting;
-                    return Ok(Ok(ids.count as i32));
-                }
-                Some(Err(action)) => Some(action),
-                None => None,
-            };
-            let step = |action: Action| Some(waiting.step(&flake, begins_ms, action, now_ms, at.boot));
-            match refused.map_or_else(|| None, step) {
-                Some(pause) => pause,
-                None => match waiting.ready(&flake, begins_ms, now_ms, at.boot) {
-                    Some(pause) => pause,
-                    None => return Ok(Ok(0)),
-                },
+    let Run { run, waits, left, .. } = run;
+    let (_, wait) = waits.iter_mut().find(|(number, _)| *number == wait).ok_or_else(closed)?;
+    let flake = run.generator().cloned().ok_or_else(closed)?;
+    let (begins_ms, boot) = (run.begins_ms(), at.boot);
+    let mut pause = Pause::Want;
+    if wait.wished().is_none() {
+        // Not `next`, even for one: with one caller alone it is inlined there, on the way of each id.
+        let refused = match (most > 0).then(|| flake.reserve(now_ms, most)) {
+            Some(Ok(ids)) => {
+                with_ids(|to| write_run(&ids, to));
+                wait.waiting.progressed();
+                return Ok(Ok(ids.count as i32));
             }
-        }
-    };
-    if pause == Pause::Want {
-        let before = if most == 0 { None } else { run.left.take() };
-        let (wish, answer) = match before.map(|wish| (wish, run.run.answer(wish))) {
-            Some((wish, answer @ (Answer::Pending(_) | Answer::Failed(_)))) => (wish, answer),
-            _ => {
-                let wish = run.run.want(Need::Span, at);
-                (wish, run.run.answer(wish))
-            }
+            Some(Err(action)) => Some(wait.waiting.step(&flake, begins_ms, action, now_ms, boot)),
+            None => wait.waiting.ready(&flake, begins_ms, now_ms, boot),
         };
-        let is_pending = matches!(answer, Answer::Pending(_));
-        pause = waiting.answered(&flake, answer, now_ms, at.boot);
-        ticket = Some(wish);
-        // A caller that returns to its event loop leaves its wish to the next one, who needs it too.
-        if is_pending && matches!(pause, Pause::Failed(_)) {
-            run.left = Some(wish);
+        let Some(refused) = refused else { return Ok(Ok(0)) };
+        pause = refused;
+    }
+    if pause == Pause::Want {
+        let is_new = wait.wished().is_none();
+        if is_new && most > 0 {
+            wait.take_over(left.take(), run);
+        }
+        pause = wait.wish(run, at, &flake, now_ms, boot);
+        if let Pause::Failed(_) = pause {
+            // A caller that returns to its event loop leaves its wish to the next one, who needs it too.
+            *left = wait.leave().filter(|_| is_new).or(*left);
         }
     }
-    if !matches!(pause, Pause::Sleep(_)) {
-        ticket = None;
-    }
-    run.waits[place] = (wait, waiting, ticket);
     let (number, action) = match pause {
         Pause::Again | Pause::Want => (0.0, AGAIN),
         Pause::Until(until_ms) => (until_ms as f64, UNTIL),
@@ -96,9 +77,9 @@ exports! {
             0 => Waiting::new(run.timeout, longest),
             _ => Waiting::for_ready(run.timeout),
         };
-        let last = run.waits.iter().map(|(number, ..)| *number).max();
+        let last = run.waits.iter().map(|(number, _)| *number).max();
         let number = last.unwrap_or(0).wrapping_add(1);
-        run.waits.push((number, waiting, None));
+        run.waits.push((number, RunWait::new(waiting)));
         Ok(number)
     }
 

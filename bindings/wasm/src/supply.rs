@@ -13,7 +13,7 @@ use leafid_core::Error;
 use leafid_core::call::Clocks;
 use leafid_core::http::HttpServers;
 use leafid_core::options::{Environment, OptionOf, SupplyFrom, SupplyOptions, options_of_json};
-use leafid_core::supply::{Source, TagId};
+use leafid_core::supply::{Source, TagId, closed};
 
 /// No id is in memory: its fetch was asked for, or the line waits.
 const USED_UP: i32 = -103;
@@ -48,10 +48,10 @@ exports! {
         let environment = Environment { variable: &|_| None, host_name: "" };
         let options = SupplyOptions::parse(&set, &environment)?;
         let numbers = [ms(options.timeout), u8::from(options.persist).into()];
-        let (source, to) = source(&options)?;
+        let ((source, to), number) = (source(&options)?, module.next_number());
         write(&[&options.name, "\n", source.name()]);
         module.answer(&numbers);
-        Ok(module.add(SupplyHandle::new(options, source, to, seed as u64)))
+        Ok(module.add(SupplyHandle::new(number, options, source, to, seed as u64)))
     }
 
     /// Where its marks are, before anything else is done.
@@ -107,13 +107,14 @@ exports! {
 
     /// Always an error: that of a call which has waited for so long.
     fn supply_late(module, supply: i32, tag: f64, waited_ms: f64, boot_ms: f64) -> i32 {
-        let late = supply_of(module, supply)?.late(tag, duration(waited_ms), clocks(boot_ms))?;
-        Err(late.into())
+        let (supply, tag) = supply_of(module, supply)?.tag(tag)?;
+        Err(supply.late(tag.id, duration(waited_ms), clocks(boot_ms)).into())
     }
 
     /// The state of a tag.
     fn supply_tag_stats(module, supply: i32, tag: f64) -> i32 {
-        let stats = supply_of(module, supply)?.tag_stats(tag)?;
+        let (supply, tag) = supply_of(module, supply)?.tag(tag)?;
+        let stats = supply.tag_stats(tag.id).ok_or_else(closed)?;
         module.answer(&[
             stats.left as f64,
             stats.ids as f64,
@@ -134,12 +135,13 @@ exports! {
 
     /// The number of its servers. Texts: the URL and the last error, or none, of each; then the names of its tags.
     fn supply_stats(module, supply: i32) -> i32 {
-        let (servers, tags) = supply_of(module, supply)?.stats();
+        let supply = &supply_of(module, supply)?.supply;
+        let servers = supply.stats().servers;
         let mut texts = Vec::new();
         for (url, error) in &servers {
             texts.extend([Some(url.as_str()), error.as_ref().map(Error::message)]);
         }
-        texts.extend(tags.map(Some));
+        texts.extend(supply.tags().map(|(name, _)| Some(name)));
         write_list(texts.iter().map(|text| text.map(str::as_bytes)));
         Ok(servers.len() as i32)
     }

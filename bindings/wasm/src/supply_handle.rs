@@ -1,41 +1,39 @@
 //! A supply, as the exports of [`supply`](crate::supply) use it: its tags, the ids of these, and the calls for them.
 
-use crate::call_terms::{CallsUnderWay, Told};
-use crate::host_call::{HostCall, HttpTo, MachineCall, MachineEnd};
+use crate::host_call::{CallHandle, HttpTo, Told};
 use crate::ids::{MOST_IDS, with_ids, write_run};
+use crate::marks::{Marks, without_host};
 use crate::module::{Kind, Module, Result};
-use crate::supply_call::{Marks, SupplyCall, without_host};
 use alloc::format;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
-use leafid_core::call::{CallId, Clocks, FileAdvice};
+use leafid_core::call::{Clocks, FileAdvice};
 use leafid_core::options::SupplyOptions;
 use leafid_core::supply::{
-    Call, CallEnd, Collected, MarkStore, Notice, Source, Supply, SupplySettings, TagId, TagStats, Ticket,
-    Wish, closed, would_block,
+    Collected, MarkStore, Notice, Source, Supply, SupplySettings, TagId, Ticket, Wish, closed, would_block,
 };
-use leafid_core::{Code, DoubleBuffer, Empty, Error, Run, RunLength};
+use leafid_core::{Code, DoubleBuffer, Empty, Run, RunLength};
 
 /// The time of each call is kept by the host, in its line.
 const WITHOUT_END: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// A supply, and what its host refers to by numbers.
 pub(crate) struct SupplyHandle {
-    supply: Supply,
+    /// That of its calls.
+    pub(crate) number: u64,
+    pub(crate) supply: Supply,
     options: SupplyOptions,
     marks: Arc<Marks>,
     to: Option<Arc<HttpTo>>,
     /// In the order of their numbers.
     tags: Vec<SupplyTag>,
-    pub(crate) calls: CallsUnderWay,
     /// Ids that were taken, and the host did not get yet, the last ones first.
     taken: Vec<Run>,
 }
 
-struct SupplyTag {
-    id: TagId,
+pub(crate) struct SupplyTag {
+    pub(crate) id: TagId,
     /// Ids are taken from it without the supply.
     ids: Arc<DoubleBuffer>,
     length: RunLength,
@@ -56,8 +54,9 @@ pub(crate) fn supply_of(module: &mut Module, handle: i32) -> Result<&mut SupplyH
 }
 
 impl SupplyHandle {
-    /// `to`: what its requests need.
+    /// `number`: that of its calls; `to`: what its requests need.
     pub(crate) fn new(
+        number: u64,
         options: SupplyOptions,
         source: Source,
         to: Option<Arc<HttpTo>>,
@@ -67,12 +66,12 @@ impl SupplyHandle {
         let whose = format!("{} {}", options.name, source.name());
         let settings = SupplySettings::of(&options, source, store, FileAdvice::Store);
         SupplyHandle {
+            number,
             supply: Supply::new(settings, seed),
             marks: Arc::new(Marks { whose, order: options.order, is_stored: options.persist }),
             options,
             to,
             tags: Vec::new(),
-            calls: CallsUnderWay::default(),
             taken: Vec::new(),
         }
     }
@@ -85,7 +84,7 @@ impl SupplyHandle {
     }
 
     /// Errors: `closed` for a number that is none of its tags.
-    fn tag(&mut self, tag: f64) -> Result<(&mut Supply, &mut SupplyTag)> {
+    pub(crate) fn tag(&mut self, tag: f64) -> Result<(&mut Supply, &mut SupplyTag)> {
         let found = self.tags.binary_search_by_key(&TagId(tag as u64), |tag| tag.id);
         match found.ok().and_then(|at| self.tags.get_mut(at)) {
             Some(tag) => Ok((&mut self.supply, tag)),
@@ -217,36 +216,10 @@ impl SupplyHandle {
         Ok(())
     }
 
-    /// The error of a call that has waited for so long.
-    pub(crate) fn late(&mut self, tag: f64, waited: Duration, now: Clocks) -> Result<Error> {
-        let (supply, tag) = self.tag(tag)?;
-        Ok(supply.late(tag.id, waited, now))
-    }
-
-    /// The state of a tag. Errors: `closed`.
-    pub(crate) fn tag_stats(&mut self, tag: f64) -> Result<TagStats> {
-        let (supply, tag) = self.tag(tag)?;
-        Ok(supply.tag_stats(tag.id).ok_or_else(closed)?)
-    }
-
-    /// The URL and the last error of each server, and the names of all tags.
-    pub(crate) fn stats(&self) -> (Vec<(String, Option<Error>)>, impl Iterator<Item = &str>) {
-        (self.supply.stats().servers, self.supply.tags().map(|(name, _)| name))
-    }
-
-    /// A call has ended that this supply asked for.
-    pub(crate) fn done(&mut self, call: CallId, end: CallEnd, now: Clocks) {
-        self.supply.done(call, end, now);
-    }
-
     pub(crate) fn next_notice(&mut self, now: Clocks) -> Option<Told> {
         loop {
             match self.supply.next_notice(now)? {
-                Notice::Abandon(call) => {
-                    if let Some(handle) = self.calls.handle(call) {
-                        return Some(Told::Abandon(handle));
-                    }
-                }
+                Notice::Abandon(id) => return Some(Told::Abandon(id)),
                 Notice::Wake(ticket) => {
                     if let Some(tag) = self.supply.tag_of(ticket) {
                         return Some(Told::Wake(tag.0 as f64));
@@ -260,22 +233,16 @@ impl SupplyHandle {
     }
 
     /// The next call that only the host can carry out.
-    pub(crate) fn next_call(&mut self, now: Clocks) -> Option<(CallId, HostCall)> {
+    pub(crate) fn next_call(&mut self, now: Clocks) -> Option<CallHandle> {
         loop {
             let (id, call) = self.supply.next_call(now)?;
-            let asked = match without_host(call, &self.marks) {
-                Ok(end) => {
-                    self.supply.done(id, end, now);
-                    continue;
+            match without_host(call, &self.marks) {
+                Ok(end) => self.supply.done(id, end, now),
+                Err(call) => {
+                    let (to, marks) = (self.to.clone(), Some(Arc::clone(&self.marks)));
+                    return Some(CallHandle { id: (self.number, id), call: call.into(), to, marks });
                 }
-                Err(Call::Http(http)) => MachineCall::Http(http, |end| MachineEnd::Supply(end.into())),
-                Err(call) => MachineCall::Supply(SupplyCall::new(call, &self.marks)),
-            };
-            return Some((id, HostCall::new(asked, self.to.clone())));
+            }
         }
-    }
-
-    pub(crate) fn next_time(&self) -> Option<Duration> {
-        self.supply.next_time()
     }
 }

@@ -45,6 +45,16 @@ test('a transaction that begins anew is checked anew; a record that another run 
   stage.play({ asks: 'write_record' }, { gets: 'x', error: 'worker_lost', says })
 })
 
+test('a call ends at its own machine alone, also if another one has that handle since', () => {
+  const { run } = writing({ take: 1, by: 'x' })
+  const [{ call }] = run.asked
+  run.call('call_end', call, 0, 0, '')
+  run.module.exports.free(run.machine)
+  const made = Array.from({ length: 3 }, () => run.call('supply_new', '{"fetch":{"callback":true},"persist":false}', 0n))
+  assert.ok(made.includes(run.machine))
+  assert.throws(() => run.at('done', call), { code: 'internal', message: /^a call of another machine was reported/ })
+})
+
 test('who holds a worker id is named as the host says, or is this program', () => {
   const stage = new Stage('snowflake', { worker: 7, name: 'orders' })
   const says = holder => `…(orders/worker-7.state) is held by ${holder}; …`

@@ -1,52 +1,22 @@
-//! The calls of a run, as a host carries them out: [`HostCall`](crate::host_call::HostCall).
+//! The calls of a run in the words of a host.
 
-use crate::call_terms::{Answers, FileSeen, Found, HostEnd, HostKind};
-use crate::module::Result;
+use super::host_terms::{FileSeen, HostEnd, HostFound, HostKind, HostRequest, of_another_kind};
+use crate::call::FileAdvice;
+use crate::format::file_steps::FileStep;
+use crate::run::record_open::record_file_name;
+use crate::run::{RunCall, RunCallEnd, SourceFailure};
+use crate::{Code, Error, Lease, Result};
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use leafid_core::call::FileAdvice;
-use leafid_core::format::file_steps::FileStep;
-use leafid_core::run::record_open::record_file_name;
-use leafid_core::run::{Holder, RunCall, RunCallEnd, SourceFailure};
-use leafid_core::{Code, Error, Lease};
-
-const OURS: &str = "another generator of this program";
-
-/// The end of a call that no host carries out here; or else the call. `others`: who may hold a worker id, for messages;
-/// `is_ours`: whether a run of this module does.
-///
-/// There are no cached leases, because a copy of such a file cannot be told from it, and no look at other names.
-pub(crate) fn without_host(
-    call: RunCall,
-    others: &str,
-    is_ours: impl FnOnce(&str, u32) -> bool,
-) -> core::result::Result<RunCallEnd, RunCall> {
-    Ok(match call {
-        RunCall::Holder(call) => {
-            let is_ours = is_ours(call.name(), call.worker_id());
-            let by = Some(if is_ours { OURS } else { others }).filter(|by| !by.is_empty()).map(Into::into);
-            call.end(Holder { by, is_ours, stranger: None })
-        }
-        RunCall::Names(call) => call.end(Vec::new()),
-        RunCall::ListLeaseCaches(call) => call.end(core::time::Duration::ZERO, 0).into(),
-        RunCall::ReadLeaseCache(call) => call.missing().into(),
-        RunCall::WriteLeaseCache(mut call) => {
-            // It is not cached, whatever the content would be.
-            let _never = call.initial(false);
-            call.end("").into()
-        }
-        RunCall::DropLeaseCache(call) => call.missing("").into(),
-        other => return Err(other),
-    })
-}
 
 /// What a call asks for.
-pub(crate) fn request(call: &RunCall, random: u128, to: &mut Answers) -> HostKind {
-    let mut file = |worker_id: u32| {
+pub(super) fn request(call: &RunCall, random: u128, to: &mut HostRequest) {
+    let mut file = |kind, worker_id: u32| {
         to.numbers.push(worker_id.into());
         to.texts.push(Some(record_file_name(worker_id)));
+        kind
     };
-    match call {
+    to.kind = match call {
         RunCall::PeerTimes(_) => HostKind::PeerTimes,
         RunCall::Claim(call) => {
             let request = call.request(random);
@@ -78,29 +48,17 @@ pub(crate) fn request(call: &RunCall, random: u128, to: &mut Answers) -> HostKin
             to.texts.push(Some("worker-".into()));
             HostKind::List
         }
-        RunCall::PeekRecord(call) => {
-            file(call.worker_id());
-            HostKind::Read
-        }
-        RunCall::OpenRecord(call) => {
-            file(call.worker_id());
-            HostKind::Open
-        }
-        RunCall::WriteRecord(call) => {
-            file(call.worker_id());
-            HostKind::Update
-        }
-        RunCall::CloseRecord(call) => {
-            file(call.worker_id());
-            HostKind::Close
-        }
-        // `without_host` has ended the others.
+        RunCall::PeekRecord(call) => file(HostKind::Read, call.worker_id()),
+        RunCall::OpenRecord(call) => file(HostKind::Open, call.worker_id()),
+        RunCall::WriteRecord(call) => file(HostKind::Update, call.worker_id()),
+        RunCall::CloseRecord(call) => file(HostKind::Close, call.worker_id()),
+        // A host of few words has no others.
         _ => HostKind::Close,
-    }
+    };
 }
 
 /// The numbers and the text of a lease, and a time.
-fn lease(lease: &Lease, ms: i64, to: &mut Answers) {
+fn lease(lease: &Lease, ms: i64, to: &mut HostRequest) {
     let kept = lease.lease_ms.map_or(f64::NAN, |ms| ms as f64);
     let numbers = [lease.worker_id as f64, lease.from_ms as f64, lease.until_ms as f64, kept, ms as f64];
     to.numbers.extend(numbers);
@@ -108,7 +66,7 @@ fn lease(lease: &Lease, ms: i64, to: &mut Answers) {
 }
 
 /// The content of a new file.
-pub(crate) fn initial(call: &RunCall) -> Result<Vec<u8>> {
+pub(super) fn initial(call: &RunCall) -> Result<Vec<u8>> {
     match call {
         RunCall::OpenRecord(call) => Ok(Vec::from(call.initial()?)),
         _ => Ok(Vec::new()),
@@ -116,7 +74,7 @@ pub(crate) fn initial(call: &RunCall) -> Result<Vec<u8>> {
 }
 
 /// The next step of a file. `is_first`: what was done before is undone.
-pub(crate) fn step(call: &mut RunCall, seen: FileSeen, is_first: bool, found: &mut Found) -> FileStep {
+pub(super) fn step(call: &mut RunCall, seen: FileSeen, is_first: bool, found: &mut HostFound) -> FileStep {
     if is_first {
         found.checked = None;
     }
@@ -139,7 +97,7 @@ pub(crate) fn step(call: &mut RunCall, seen: FileSeen, is_first: bool, found: &m
 }
 
 /// How a call ended, in the host's words.
-pub(crate) fn end(call: RunCall, how: HostEnd, found: Found) -> RunCallEnd {
+pub(super) fn end(call: RunCall, how: HostEnd, found: HostFound) -> RunCallEnd {
     match (call, how) {
         (RunCall::PeerTimes(call), HostEnd::Times(times)) => call.end(Ok(times)),
         (RunCall::PeerTimes(call), how) => call.end(Err(failure(how))),
@@ -174,7 +132,7 @@ pub(crate) fn end(call: RunCall, how: HostEnd, found: Found) -> RunCallEnd {
         (RunCall::WriteRecord(call), HostEnd::Io(action, _, failure)) => call.failed(action, &failure).into(),
         (RunCall::WriteRecord(call), how) => call.end(Err(error(how))).into(),
         (RunCall::CloseRecord(call), _) => call.end(),
-        // `without_host` has ended the others.
+        // A host of few words has no others.
         _ => RunCallEnd::needs_loop(),
     }
 }
@@ -193,6 +151,6 @@ fn error(how: HostEnd) -> Error {
         HostEnd::Error(error) => error,
         HostEnd::Text(text) => Error::new(Code::StateIo, text),
         HostEnd::Io(action, path, failure) => failure.of_file(action, path, FileAdvice::Store),
-        _ => Error::new(Code::Internal, "a call ended as one of another kind; report this"),
+        _ => of_another_kind(),
     }
 }
