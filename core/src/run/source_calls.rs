@@ -22,17 +22,18 @@ impl PeersCall {
 }
 
 /// A request for a worker id.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClaimRequest {
     /// The id space.
     pub name: String,
     /// 128 random bits in hex, new for each claim.
     pub instance: String,
-    /// The worker id that this run, or the parent of this forked child, held before; `None` at the first claim.
+    /// The worker id that this generator, or the parent of this forked child, held before; `None` at the first claim.
     pub previous: Option<u32>,
     /// The clock, Unix milliseconds.
     pub now_ms: i64,
-    /// The requested end of the span, Unix milliseconds.
+    /// The requested end of the span, Unix milliseconds. The source may return an earlier or a later one.
     pub until_ms: i64,
 }
 

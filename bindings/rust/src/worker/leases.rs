@@ -1,31 +1,9 @@
 //! The trait for leases of worker ids from a place that all hosts share.
 
 use crate::tasks::user_calls::Answer;
-use leafid_core::{Lease, Renewal, run};
+pub use leafid_core::run::ClaimRequest;
+use leafid_core::{Lease, Renewal};
 use std::time::Duration;
-
-/// A request for a worker id.
-#[non_exhaustive]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClaimRequest {
-    /// The id space.
-    pub name: String,
-    /// 128 random bits in hex, new for each claim.
-    pub instance: String,
-    /// The worker id that this generator, or the parent of this forked child, held before; `None` at the first claim.
-    pub previous: Option<u32>,
-    /// The clock, Unix milliseconds.
-    pub now_ms: i64,
-    /// The requested end of the span, Unix milliseconds. The source may return an earlier or a later one.
-    pub until_ms: i64,
-}
-
-impl From<run::ClaimRequest> for ClaimRequest {
-    fn from(request: run::ClaimRequest) -> ClaimRequest {
-        let run::ClaimRequest { name, instance, previous, now_ms, until_ms } = request;
-        ClaimRequest { name, instance, previous, now_ms, until_ms }
-    }
-}
 
 /// A source that leases worker ids from a place that all hosts share: a database, Redis, etcd, ZooKeeper.
 ///

@@ -58,7 +58,7 @@ impl WorkerSource {
     /// Asks it for a worker id. `random` is drawn for this claim.
     pub(crate) fn claim(&self, call: ClaimCall, random: Result<u128>) -> RunCallEnd {
         let claimed = random.map_err(SourceFailure::Coded).and_then(|random| {
-            let request = ClaimRequest::from(call.request(random));
+            let request = call.request(random);
             match &self.kind {
                 WorkerSourceKind::Callback(claim) => Ok(guarded(|| claim(&request))?.map(Claimed::Id)),
                 WorkerSourceKind::Leases(leases) => {
