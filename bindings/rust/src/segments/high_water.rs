@@ -19,7 +19,7 @@ use leafid_core::format::mark::Mark;
 use leafid_core::format::unused::MachineStart;
 use leafid_core::options::deployment;
 use leafid_core::supply::MarkStore;
-use leafid_core::supply::mark_read::{MarkFound, MarkList, MarkRead, MarksListed};
+use leafid_core::supply::mark_read::{MarkFound, MarkKey, MarkList, MarkRead, MarksListed};
 use leafid_core::supply::mark_update::{MarkUpdate, MarkUpdated};
 use leafid_core::{IdOrder, Result};
 use std::path::{Path, PathBuf};
@@ -64,13 +64,6 @@ impl HighWaterMarks {
         Ok(HighWaterMarks { env, order, files: files.transpose()? })
     }
 
-    /// As on a machine of this name with its own disk, because the machine of the tests may have no name.
-    #[cfg(test)]
-    pub(crate) fn on_machine(mut self, machine: &str) -> HighWaterMarks {
-        self.files = self.files.map(|files| MarkFiles { machine: Some(machine.into()), ..files });
-        self
-    }
-
     pub(crate) fn store(&self) -> MarkStore {
         if self.files.is_some() { MarkStore::Files } else { MarkStore::Memory }
     }
@@ -84,7 +77,10 @@ impl HighWaterMarks {
 
     /// Reads a mark. It may wait for the disk.
     pub(crate) fn read(&self, read: MarkRead) -> MarkFound {
-        let Some(files) = &self.files else { return in_memory::read(read) };
+        let Some(files) = &self.files else {
+            let whose = of_source(read.key());
+            return in_memory::with_mark(whose, self.order, |mark| read.end_in_memory(Some(mark)));
+        };
         if files.is_elsewhere() {
             return read.failed(files.directory.display(), &SharedFailure::Chrooted);
         }
@@ -97,7 +93,10 @@ impl HighWaterMarks {
 
     /// Changes a mark, durably. It may wait for the disk and for other processes.
     pub(crate) fn update(&self, mut update: MarkUpdate) -> MarkUpdated {
-        let Some(files) = &self.files else { return in_memory::update(update, self.order) };
+        let Some(files) = &self.files else {
+            let whose = of_source(update.key());
+            return in_memory::with_mark(whose, self.order, |mark| update.end_in_memory(mark));
+        };
         if files.is_elsewhere() {
             return update.failed(files.directory.display(), &SharedFailure::Chrooted);
         }
@@ -105,24 +104,18 @@ impl HighWaterMarks {
         // Of ids that cannot be joined a file holds few, but this process stores more in memory.
         if update.needs_memory() {
             let whose = (path.to_string_lossy().into_owned(), update.key().tag.to_string());
-            in_memory::with_mark(&whose, self.order, |memory| update.recall(memory));
+            in_memory::with_mark(whose, self.order, |memory| update.recall(memory));
         }
         let new = match update.initial() {
             Ok(new) => new,
             Err(error) => return update.refused(error),
         };
         let new = new.as_ref().map(|bytes| NewFile { bytes, access: files.access });
-        let file = match SharedLock::open(&*self.env.disk, &path, new) {
-            Ok(Some(file)) => file,
-            Ok(None) => return update.missing(),
-            Err(failure) => return update.failed(path.display(), &failure),
-        };
         let now_ms = || self.env.clock.filtered_ms();
-        match file.carry_out(now_ms, |bytes, facts| update.step(bytes, facts, path.display())) {
-            Ok(()) => {
-                drop(file);
-                update.end()
-            }
+        let step = |bytes: &[u8], facts| update.step(bytes, facts, path.display());
+        match SharedLock::change(&*self.env.disk, &path, new, now_ms, step) {
+            Ok(Some(())) => update.end(),
+            Ok(None) => update.missing(),
             Err(failure) => update.failed(path.display(), &failure),
         }
     }
@@ -143,6 +136,10 @@ impl HighWaterMarks {
         }
         list.end(now_ms)
     }
+}
+
+fn of_source(key: &MarkKey) -> (String, String) {
+    (key.source.to_string(), key.tag.to_string())
 }
 
 impl Stored for Mark {

@@ -43,6 +43,18 @@ impl SharedLock {
         }
     }
 
+    /// Changes a file by steps, as [`SharedLock::carry_out`]; then it is unlocked. `None` as from [`SharedLock::open`].
+    pub(crate) fn change(
+        disk: &dyn Disk,
+        path: &Path,
+        new: Option<NewFile<'_>>,
+        now_ms: impl Fn() -> i64,
+        step: impl FnMut(&[u8], FileFacts) -> FileStep,
+    ) -> Result<Option<()>> {
+        let file = SharedLock::open(disk, path, new)?;
+        file.map(|file| file.carry_out(now_ms, step)).transpose()
+    }
+
     /// All of the file.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
         self.file.read().map_err(failed(FileAction::Read))

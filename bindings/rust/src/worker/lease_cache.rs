@@ -77,14 +77,10 @@ impl LeaseFiles<'_> {
 
     pub(crate) fn drop_lease(&self, mut call: CacheDrop) -> CacheDropped {
         let (path, now_ms) = (self.path(call.worker_id()), || self.env.clock.filtered_ms());
-        match SharedLock::open(&*self.env.disk, &path, None) {
+        let step = |bytes: &[u8], facts| call.step(bytes, facts, path.display());
+        match SharedLock::change(&*self.env.disk, &path, None, now_ms, step) {
+            Ok(Some(())) => call.end(),
             Ok(None) => call.missing(path.display()),
-            Ok(Some(file)) => {
-                match file.carry_out(now_ms, |bytes, facts| call.step(bytes, facts, path.display())) {
-                    Ok(()) => call.end(),
-                    Err(failure) => call.failed(path.display(), &failure),
-                }
-            }
             Err(failure) => call.failed(path.display(), &failure),
         }
     }

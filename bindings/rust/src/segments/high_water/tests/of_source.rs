@@ -62,8 +62,12 @@ impl MarksOfSource {
         Ok(Accepted { segments, refused })
     }
 
-    pub(crate) fn on_machine(self, machine: &str) -> MarksOfSource {
-        MarksOfSource { marks: self.marks.on_machine(machine), ..self }
+    /// As on a machine of this name with its own disk, because the machine of the tests may have no name.
+    pub(crate) fn on_machine(mut self, machine: &str) -> MarksOfSource {
+        if let Some(files) = &mut self.marks.files {
+            files.machine = Some(machine.into());
+        }
+        self
     }
 
     /// Stores unused ids, where they can be.
