@@ -9,26 +9,19 @@ function answered(call, { workerId, fromMs, untilMs, leaseMs, token = null, peer
   return wasm().call('call_answered', call, workerId, fromMs, untilMs, leaseMs, token, bytesOf(peerTimesMs))
 }
 
+/** Likewise; `null`: no id is free, or the lease is lost. */
+const given = (call, found) => (found === null ? wasm().call('call_end', call, 1, 0, '') : answered(call, found))
+
 /** Reads the answers: types are checked here, values by the module. */
 const take = {
   times: (call, value) => answered(call, { peerTimesMs: times(value) }),
-  renew(call, value) {
-    const answer = renewal(value)
-    if (answer === null) return wasm().call('call_end', call, 1, 0, '')
-    return answered(call, answer)
-  },
+  renew: (call, value) => given(call, renewal(value)),
 }
-
-function leased(call, value) {
-  const found = lease(value)
-  if (found === null) return wasm().call('call_end', call, 1, 0, '')
-  return answered(call, found)
-}
+const leased = (call, value) => given(call, lease(value))
 
 function alone(call, value) {
   const id = workerId(value)
-  if (id === null) return wasm().call('call_end', call, 1, 0, '')
-  return answered(call, { workerId: id })
+  return given(call, id === null ? null : { workerId: id })
 }
 
 /** What the calls of a run ask of the user. `source` gives worker ids: a function, an object that leases, or null. */
