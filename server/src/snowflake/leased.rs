@@ -13,9 +13,9 @@ use leafid_core::format::state::Writer;
 use leafid_core::place::Place;
 use leafid_core::run::{
     Answer, ClaimCall, Claimed, Need, Pause, ProcessLeases, RenewCall, RunCall, RunCallEnd, RunNotice,
-    RunSettings, RunState, RunTicket, SourceFailure, Waiting, WorkerRun, Workers,
+    RunSettings, RunState, RunTicket, RunWait, SourceFailure, Waiting, WorkerRun, Workers,
 };
-use leafid_core::{BackOff, Code, Error, Layout, Lease, Renewal, Result, Rules, Run, Snowflake};
+use leafid_core::{Action, BackOff, Code, Error, Layout, Lease, Renewal, Result, Rules, Run, Snowflake};
 use parking_lot::Mutex;
 use std::pin::pin;
 use std::sync::Arc;
@@ -118,28 +118,20 @@ impl LeasedSnowflake {
 
     /// Makes `n` ids. Errors: `clock_backwards`; `worker_lost` without a lease until the deadline.
     pub(super) async fn take(self: &Arc<Self>, n: usize, limit: Duration) -> Result<Vec<i64>> {
-        let (begun, deadline) = (running(), Instant::now() + limit);
-        let (mut ids, mut waiting) = (Vec::with_capacity(n), Waiting::new(limit, None));
+        let deadline = Instant::now() + limit;
+        let (mut ids, mut wait) = (Vec::with_capacity(n), RunWait::new(Waiting::new(limit, None)));
         while ids.len() < n {
             let generator = self.generator.lock().clone();
             let Some(generator) = generator else {
                 self.opened(deadline).await?;
                 continue;
             };
-            let now_ms = filtered_ms();
-            match generator.reserve(now_ms, n - ids.len()) {
+            match generator.reserve(filtered_ms(), n - ids.len()) {
                 Ok(Run { first, stride, count }) => {
                     ids.extend((0..count as i64).map(|at| first + at * stride));
-                    waiting.progressed();
+                    wait.waiting.progressed();
                 }
-                Err(action) => {
-                    let waited = running().saturating_sub(begun);
-                    let begins_ms = self.machine.lock().run.begins_ms();
-                    match waiting.step(&generator, begins_ms, action, now_ms, waited) {
-                        Pause::Want => self.span(&generator, &mut waiting, begun).await?,
-                        pause => paused(pause).await?,
-                    }
-                }
+                Err(action) => self.wait(&generator, &mut wait, action).await?,
             }
         }
         Ok(ids)
@@ -159,24 +151,31 @@ impl LeasedSnowflake {
         })
     }
 
-    /// Wishes for a span, and waits for the answer.
-    async fn span(
-        self: &Arc<Self>,
-        generator: &Snowflake,
-        waiting: &mut Waiting,
-        begun: Duration,
-    ) -> Result<()> {
-        let wish = self.wish(Need::Span);
+    /// Waits until the generator is worth another call.
+    async fn wait(self: &Arc<Self>, generator: &Snowflake, wait: &mut RunWait, action: Action) -> Result<()> {
+        let begins_ms = self.machine.lock().run.begins_ms();
+        let mut pause = wait.waiting.step(generator, begins_ms, action, filtered_ms(), running());
+        let mut wish = None;
         loop {
             let mut news = pin!(self.news.notified());
             news.as_mut().enable();
-            let answer = self.machine.lock().run.answer(wish.ticket);
-            let waited = running().saturating_sub(begun);
-            match waiting.answered(generator, answer, filtered_ms(), waited) {
-                Pause::Sleep(left) => _ = timeout(left, news).await,
-                pause => return paused(pause).await,
+            if let Pause::Want | Pause::Sleep(_) = pause {
+                pause = self.drive(|run, at| wait.wish(run, at, generator, filtered_ms(), at.boot));
+                wish = wish.or_else(|| Some(Wish { of: self, ticket: wait.wished()? }));
             }
+            let Pause::Sleep(left) = pause else { break };
+            _ = timeout(left, news).await;
         }
+        wait.leave();
+        match pause {
+            Pause::Failed(error) => return Err(error),
+            Pause::Until(ms) => {
+                let left = Duration::from_millis(u64::try_from(ms - filtered_ms()).unwrap_or(0));
+                sleep(left.min(SLICE)).await;
+            }
+            Pause::Again | Pause::Want | Pause::Sleep(_) => {}
+        }
+        Ok(())
     }
 
     /// Claims a worker id and holds it until `stop` says so. Then it gives the last one back.
@@ -364,17 +363,4 @@ impl LeasedSnowflake {
         let name = self.name.clone();
         blocking(move || WorkerLock::take(&name, worker_id)).await
     }
-}
-
-/// Until the generator is called again.
-async fn paused(pause: Pause) -> Result<()> {
-    match pause {
-        Pause::Failed(error) => return Err(error),
-        Pause::Until(ms) => {
-            let left = Duration::from_millis(u64::try_from(ms - filtered_ms()).unwrap_or(0));
-            sleep(left.min(SLICE)).await;
-        }
-        Pause::Again | Pause::Want | Pause::Sleep(_) => {}
-    }
-    Ok(())
 }
