@@ -6,12 +6,12 @@
 #   make bench-report      the tables and the plots of the last run again
 #   make bench-wasm        leafid/wasm in Node, beside its floors
 #   make bench-server      leafid-server beside an axum handler that returns a constant
-#   make bench-criterion   the hot paths of Rust under Criterion; FILTER=tag for some
+#   make bench-public-ids   public ids in Rust, under Criterion, beside AES
 
 BENCH_LANGS ?= rust c python node
 PEERS ?= 1
 
-.PHONY: bench bench-wasm bench-server bench-report bench-criterion bench-tools
+.PHONY: bench bench-wasm bench-server bench-report bench-public-ids bench-tools
 
 bench: bench-tools bench/Cargo.lock c-lib python-wheel node-package
 	@PEERS=$(PEERS) BENCH_SECONDS=$(SECONDS) bench/run.sh $(BENCH_LANGS)
@@ -38,5 +38,5 @@ bench-report:
 	@python3 bench/report.py build/bench
 	@python3 bench/plots.py build/bench build/bench/plots
 
-bench-criterion: bench/Cargo.lock
-	CARGO_TARGET_DIR=$(CURDIR)/build/bench/rust-target cargo bench --manifest-path bench/rust/Cargo.toml --bench hot_paths -- $(if $(FILTER),'$(FILTER)')
+bench-public-ids: bench/Cargo.lock
+	CARGO_TARGET_DIR=$(CURDIR)/build/bench/rust-target cargo bench --manifest-path bench/rust/Cargo.toml --bench public_ids
