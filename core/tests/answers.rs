@@ -376,6 +376,50 @@ fn what_a_lease_server_may_say_to_a_claim() {
 }
 
 #[test]
+fn what_is_no_lease_is_said() {
+    let right =
+        r#"{"worker_id":3,"from":5,"until":9,"lease_ms":4,"peer_times":[1],"token":"t","instance":"i"}"#;
+    let (longest, longer) = (format!(r#""{}""#, "x".repeat(1_024)), format!(r#""{}""#, "x".repeat(1_025)));
+    let judged = |from: &str, to: &str| {
+        let body = right.replacen(from, to, 1);
+        assert_ne!(body, right, "{from}");
+        lease_server::judge_claim(&answer(200, &body), "shop", "i")
+    };
+    for (from, to, says) in [
+        (r#""worker_id":3,"#, "", "missing field `worker_id`"),
+        (":3", r#":"7""#, "invalid type: string"),
+        (":3", ":7.0", "invalid type: floating point"),
+        (":3", ":-1", "worker_id -1, which is below 0"),
+        (":3", ":9223372036854775808", "invalid value"),
+        (r#""from":5,"#, "", "missing field `from`"),
+        (":5", ":9000000000000", "not above from 9000000000000"),
+        (r#""until":9,"#, "", "missing field `until`"),
+        (":9", ":[]", "invalid type: sequence"),
+        (":9", ":0", "until 0, which is not above from 5"),
+        (r#""lease_ms":4,"#, "", "missing field `lease_ms`"),
+        (":4", ":0", "lease_ms 0, which is below 1"),
+        (":4", r#":"30s""#, "invalid type: string"),
+        (r#""peer_times":[1],"#, "", "missing field `peer_times`"),
+        ("[1]", "5", "invalid type: integer"),
+        (r#""token":"t","#, "", "missing field `token`"),
+        (r#""t""#, "5", "invalid type: integer"),
+        (r#""t""#, r#""""#, "token of 0 bytes"),
+        (r#""t""#, r#""x\n""#, "token with control characters"),
+        (r#""t""#, &longer, "token of 1025 bytes"),
+        (r#","instance""#, r#","instance":"i","instance""#, "duplicate field"),
+    ] {
+        let (kind, error) = kind(judged(from, to));
+        assert_eq!((kind, error.code()), (Kind::Bad, Code::WorkerLost), "{to}: {error}");
+        // Nothing of what was answered follows: it may hold a token.
+        let whole = "answered 200: the answer";
+        assert!(error.message().contains(says) && error.message().contains(whole), "{to}: {error}");
+    }
+    assert!(matches!(judged(r#""t""#, &longest), Verdict::Answer(_)));
+    let list = kind(judged(right, r#"[3,5,9,4,[1],"t","i"]"#)).1;
+    assert!(list.message().contains("it is not a JSON object"), "{list}");
+}
+
+#[test]
 fn what_a_lease_server_may_say_of_a_held_lease() {
     let right = r#"{"until":9,"lease_ms":4,"token":"t","nonce":"n"}"#;
     let renewed = |status, body: &str| lease_server::judge_renewal(&answer(status, body), "n");

@@ -1,4 +1,4 @@
-//! Ids of an unmodified Leaf and of tinyid: two nodes of the fake server, told to misbehave.
+//! Ids of an unmodified Leaf: two nodes of the fake server, told to misbehave; and of a range server.
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -281,27 +281,6 @@ fn a_mode_that_is_switched_off_gives_no_id() {
 }
 
 #[test]
-fn leaf_s_failures_have_their_names() {
-    let mut leaf = Nodes::new();
-    let ids = leaf.builder().open().unwrap();
-    for (said, code, says) in [
-        ("-2", Code::UnknownTag, "leaf_alloc"),
-        ("-1", Code::SegmentUnavailable, "has not read its table"),
-        ("-3", Code::SegmentUnavailable, "its database"),
-    ] {
-        let tag = format!("order{said}");
-        leaf.tell(json!({"do": "leaf", "segment": said.parse::<i64>().unwrap(), "tag": tag}));
-        let error = ids.tag(&tag).unwrap().next_within(3_000).unwrap_err();
-        assert_eq!(error.code(), code, "{error}");
-        assert!(error.message().contains(says) && error.message().contains(&format!("id={said}")), "{error}");
-    }
-    let other = ids.tag("other").unwrap();
-    assert!(other.next().unwrap() > 0, "a failure of one tag is not the server's");
-    let healthy = ids.stats().unwrap().servers.iter().all(|server| server.last_error.is_none());
-    assert!(healthy, "{:?}", ids.stats());
-}
-
-#[test]
 fn a_cache_that_repeats_an_answer_is_noticed() {
     for (header, code) in [(json!({}), Code::SegmentRegressed), (json!({"Age": "5"}), Code::SourceInvalid)] {
         let mut leaf = Nodes::new();
@@ -399,45 +378,19 @@ fn blocks_of_ids_by_the_name_of_their_tag() {
 }
 
 #[test]
-fn ids_of_leaf_s_snowflakes() {
-    let mut leaf = Nodes::new();
-    let dir = tempfile::tempdir().unwrap();
-    let builder = leaf.builder().persist(true).state_dir(dir.path());
-    let ids = builder.protocol(Protocol::LeafSnowflake).open().unwrap();
-    let taken = ids.tag("order").unwrap().take(500).unwrap();
-    let distinct: BTreeSet<i64> = taken.iter().copied().collect();
-    assert_eq!(distinct.len(), 500);
-    assert!(distinct.is_subset(&leaf.given("order", "snowflake")));
-    assert_eq!(ids.tag("order").unwrap().stats().unwrap().last_error, None);
-}
-
-#[test]
-fn one_of_two_nodes_is_lost_and_ids_go_on() {
-    let mut leaf = Nodes::new();
-    let ids = leaf.builder().adaptive(false).step(50).open().unwrap();
-    let order = ids.tag("order").unwrap();
-    let mut taken = order.take(200).unwrap();
-    leaf.nodes[0].tell(json!({"do": "dead", "how": "refused"}));
-    taken.extend(order.take(500).unwrap());
-    leaf.nodes[0].tell(json!({"do": "dead", "how": null}));
-    taken.extend(order.take(200).unwrap());
-    assert_eq!(taken.iter().collect::<BTreeSet<_>>().len(), 900);
-}
-
-#[test]
-fn segments_of_tinyid_from_two_databases() {
+fn ids_in_order_and_a_step_raised_at_the_source() {
     let mut server = FakeServer::new();
-    server.tell(json!({"do": "token", "token": "s&cret é"}));
-    server.tell(json!({"do": "tag", "tag": "order é", "delta": 2, "step": 20}));
-    let builder = Segments::builder().persist(false).name(unique_name()).protocol(Protocol::Tinyid);
-    let builder = builder.servers([&server.url]).timeout_ms(PATIENT_MS);
-    let ids = builder.clone().token("s&cret é").open().unwrap();
-    let taken = ids.tag("order é").unwrap().take(1_000).unwrap();
-    assert_eq!(taken.iter().collect::<BTreeSet<_>>().len(), 1_000);
-    assert!([0, 1].iter().all(|remainder| taken.iter().any(|id| id % 2 == *remainder)), "both databases");
-    assert_eq!(ids.tag("order é").unwrap().stats().unwrap().failures, 0);
-    let wrong = builder.token("another").open().unwrap();
-    let error = wrong.tag("order é").unwrap().next().unwrap_err();
-    assert_eq!(error.code(), Code::SegmentUnavailable);
-    assert!(error.message().contains("tiny_id_token") && !error.message().contains("another"), "{error}");
+    let builder = Segments::builder().persist(false).name(unique_name()).timeout_ms(PATIENT_MS);
+    let ids = builder.protocol(Protocol::Range).servers([&server.url]).adaptive(false).open().unwrap();
+    let order = ids.tag("order/ é").unwrap();
+    assert_eq!(order.take(2_500).unwrap(), (1..=2_500).collect::<Vec<i64>>());
+    server.tell(json!({"do": "tag", "tag": "order/ é", "step": 50_000}));
+    let before = server.report()["total"].as_i64().unwrap();
+    for id in 2_501..=150_000 {
+        assert_eq!(order.next().unwrap(), id);
+    }
+    let fetches = server.report()["total"].as_i64().unwrap() - before;
+    assert!(fetches <= 8, "{fetches}");
+    let report = server.report();
+    assert_eq!((&report["most_at_once"], &report["nonces_repeated"]), (&json!(1), &json!(0)));
 }

@@ -82,38 +82,6 @@ fn a_try_takes_what_is_at_hand_and_has_the_next_fetched() {
 }
 
 #[test]
-fn ids_come_in_order_and_the_step_doubles() {
-    let counter = Counter::slow(0);
-    let ids = counter.builder().open().unwrap();
-    let order = ids.tag("order").unwrap();
-    let wanted =
-        [1_000, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000, 512_000];
-    let mut id = 0;
-    while counter.steps().len() < wanted.len() {
-        id += 1;
-        assert_eq!(order.next().unwrap(), id);
-        // The fetch that this take began is done before the next.
-        until("a fetch ends", || counter.now.load(SeqCst) == 0 && !order.stats().unwrap().fetching);
-    }
-    assert_eq!(counter.steps(), wanted);
-}
-
-#[test]
-fn the_prefetch_starts_during_the_take_of_the_vectors() {
-    for (step, nth) in [(10, 3), (100, 12), (1_000, 102)] {
-        let counter = Counter::slow(0);
-        let ids = counter.builder().step(step).adaptive(false).open().unwrap();
-        let order = ids.tag("order").unwrap();
-        for n in 1..nth {
-            order.next().unwrap();
-            assert_eq!(counter.steps().len(), 1, "after {n} of {step}");
-        }
-        order.next().unwrap();
-        until("the prefetch", || counter.steps().len() == 2);
-    }
-}
-
-#[test]
 fn a_burst_never_fails_that_the_source_can_serve() {
     let counter = Counter::slow(5);
     let ids = counter.builder().step(10).adaptive(false).open().unwrap();
@@ -157,30 +125,6 @@ fn no_ids_are_an_empty_batch_without_a_fetch() {
     assert_eq!(order.take(0).unwrap_err().code(), Code::Closed);
     assert_eq!(order.fill(&mut []).unwrap_err().code(), Code::Closed);
     assert_eq!(block_on(order.take_async(0)).unwrap_err().code(), Code::Closed);
-}
-
-#[test]
-fn a_batch_that_fails_puts_back_what_it_had() {
-    let given = Arc::new(AtomicUsize::new(0));
-    let gives = Arc::clone(&given);
-    let ids = Segments::builder()
-        .persist(false)
-        .name(unique())
-        .adaptive(false)
-        .step(5)
-        .fetch(move |_| match gives.fetch_add(1, SeqCst) {
-            0 => Ok(Some(Segment::new(1, 6, 1)?.into())),
-            _ => Err("the database is away".into()),
-        })
-        .open()
-        .unwrap();
-    let order = ids.tag("order").unwrap();
-    let error = order.take_within(50, 3_000).unwrap_err();
-    assert_eq!(error.code(), Code::SegmentUnavailable);
-    assert!(error.message().contains("the database is away"), "{error}");
-    let rest: Vec<i64> = (0..5).map(|_| order.next().unwrap()).collect();
-    assert_eq!(rest, [1, 2, 3, 4, 5]);
-    assert_eq!(order.next_within(100).unwrap_err().code(), Code::SegmentUnavailable);
 }
 
 #[test]
@@ -393,55 +337,6 @@ fn a_slow_tag_delays_no_other() {
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(ids.tag("quick").unwrap().next().unwrap(), 1, "though more hang than there are threads");
     served.store(1, SeqCst);
-}
-
-#[test]
-fn a_returning_source_serves_a_thousand_tags() {
-    let down = Arc::new(AtomicUsize::new(1));
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let (is_down, notes) = (Arc::clone(&down), Arc::clone(&asked));
-    let ids = Segments::builder()
-        .persist(false)
-        .name(unique())
-        .timeout_ms(HANG.as_millis() as i64)
-        .fetch(move |_| {
-            if is_down.load(SeqCst) == 1 {
-                notes.lock().unwrap().push(Instant::now());
-                return Err("away".into());
-            }
-            Ok(Some(Segment::new(1, 1_001, 1)?.into()))
-        })
-        .open()
-        .unwrap();
-    let begun = Instant::now();
-    let tags: Vec<_> = (0..1_000).map(|n| ids.tag(&format!("t{n}")).unwrap()).collect();
-    std::thread::scope(|scope| {
-        let waiters: Vec<_> = tags
-            .chunks(125)
-            .map(|tags| {
-                scope.spawn(move || {
-                    let waiting: Vec<_> = tags
-                        .iter()
-                        .map(|tag| {
-                            let mut future = tag.next_async();
-                            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-                            let _ = std::pin::Pin::new(&mut future).poll(&mut context);
-                            future
-                        })
-                        .collect();
-                    waiting.into_iter().for_each(|future| assert_eq!(block_on(future).unwrap(), 1));
-                })
-            })
-            .collect();
-        std::thread::sleep(Duration::from_secs(4));
-        down.store(0, SeqCst);
-        waiters.into_iter().for_each(|waiter| waiter.join().unwrap());
-    });
-    let seconds = begun.elapsed().as_secs() as usize;
-    let late = asked.lock().unwrap().iter().filter(|at| **at > begun + Duration::from_secs(1)).count();
-    let early = asked.lock().unwrap().len() - late;
-    assert!(late <= 5 * seconds, "{late} requests in {seconds} s");
-    assert!(early <= 8, "{early} in the first");
 }
 
 #[test]

@@ -32,7 +32,10 @@ fn the_answer_to_another_claim_is_none() {
     for (from, to, said) in [
         (INSTANCE, "00000000000000000000000000000002", "has the instance of another request"),
         ("\"instance\"", "\"other\"", "does not repeat the instance of its request"),
+        (INSTANCE, "", "has the instance of another request"),
         (&format!("\"{INSTANCE}\"") as &str, "7", "has an instance that is not text"),
+        (&format!("\"{INSTANCE}\""), "[\"x\"]", "has an instance that is not text"),
+        (&format!("\"{INSTANCE}\""), "{}", "has an instance that is not text"),
     ] {
         let mut world = World::new(1);
         let body = Reply::good(CLAIM, 1).body.replacen(from, to, 1);
@@ -40,6 +43,8 @@ fn the_answer_to_another_claim_is_none() {
         let (code, message) = told(&result);
         assert_eq!(code, "source_invalid", "{message}");
         assert!(message.contains(said), "{message}");
+        let advice = "A lease server must repeat the instance (docs/LEASES.md)";
+        assert!(message.contains(advice) && !message.contains("s3cret"), "{message}");
         assert_eq!(claimed(result).unanswered, unanswered(&world), "an id may have been leased");
     }
 }

@@ -2,7 +2,6 @@
 
 mod answers;
 mod connections;
-mod dialects;
 mod fail_over;
 mod fake_server;
 #[cfg(unix)]

@@ -1,9 +1,9 @@
 //! What stands between may answer two requests alike, with an older answer, or with that to another: a lease answer is
-//! used by the request alone that it repeats `instance` or `nonce` of.
+//! used by the request alone that it repeats `instance` or `nonce` of. Which repeat it, core/tests/http tells.
 
 use crate::common::forks::{in_child, plain_fork};
 use crate::common::{HANG, Place, newest, sorted_and_distinct};
-use crate::holding::{LEASE_MS, ids, ids_until};
+use crate::holding::{LEASE_MS, ids};
 use crate::request::{Reaction, Seen};
 use crate::server::Server;
 use leafid::{Code, Error, Snowflake};
@@ -38,29 +38,6 @@ fn a_claim(seen: &Seen) -> bool {
 }
 
 #[test]
-fn a_claim_s_answer_without_its_instance_is_source_invalid() {
-    for (instance, says) in [
-        (Value::Null, "the answer does not repeat the instance of its request"),
-        (json!(""), "has the instance of another request"),
-        (json!("0123456789abcdef0123456789abcdef"), "has the instance of another request"),
-        (json!(7), "has an instance that is not text"),
-        (json!(["x"]), "has an instance that is not text"),
-        (json!({}), "has an instance that is not text"),
-    ] {
-        let (place, server) = (Place::new(), Server::new(20_000));
-        let wrong = json!({"instance": instance});
-        server.reacts(move |_| Reaction::But(wrong.clone()));
-        let error = open(&place, &server).unwrap_err();
-        assert_eq!(error.code(), Code::SourceInvalid, "{instance}: {error}");
-        let said = error.message();
-        assert!(said.contains(says) && said.contains("/api/worker/claim answered 200"), "{instance}: {said}");
-        assert!(!said.contains("token-"), "a token is nobody else's to see: {said}");
-        says_what_to_do(said, "instance");
-        has_nothing(&place, &server);
-    }
-}
-
-#[test]
 fn two_hosts_whose_claims_are_collapsed_share_no_id() {
     let (one, other, server) = (Place::new(), Place::new(), Server::new(20_000));
     server.reacts(|seen| if a_claim(seen) { Reaction::Again } else { Reaction::Right });
@@ -81,28 +58,6 @@ fn two_hosts_whose_claims_are_collapsed_share_no_id() {
 }
 
 #[test]
-fn a_later_claim_of_this_process_is_not_served_by_the_answer_to_an_older_one() {
-    let (place, server) = (Place::new(), Server::new(20_000));
-    let flake = open(&place, &server).unwrap();
-    let made = flake.take(1_000).unwrap();
-    flake.close().unwrap();
-    let released = server.seen("release").len();
-    server.reacts(|_| Reaction::Again);
-    for _ in 0..3 {
-        let error = open(&place, &server).unwrap_err();
-        assert_eq!(error.code(), Code::SourceInvalid, "{error}");
-    }
-    assert_eq!(server.seen("release").len(), released);
-    server.reacts(|_| Reaction::Right);
-    let again = open(&place, &server).unwrap();
-    assert!(again.next().unwrap() > *made.last().unwrap());
-    let claims = server.seen("claim");
-    let of = |at: usize| claims[at].body["instance"].as_str().unwrap().to_owned();
-    assert_ne!(of(0), of(1), "it is another claim");
-    assert_eq!(of(1), of(claims.len() - 1), "one that has no answer of its own yet is made again");
-}
-
-#[test]
 fn a_forked_child_is_not_served_by_its_parent_s_answer() {
     let (place, server) = (Place::new(), Server::new(20_000));
     let flake = open(&place, &server).unwrap();
@@ -119,27 +74,6 @@ fn a_forked_child_is_not_served_by_its_parent_s_answer() {
     assert!(instances.len() >= 3, "a claim of its own for each process: {instances:?}");
     assert_eq!(server.seen("release").len(), 0, "it is their parent's");
     assert!(flake.next().unwrap() > before);
-}
-
-#[test]
-fn answers_to_two_claims_that_are_swapped_serve_neither() {
-    let (one, other, server) = (Place::new(), Place::new(), Server::new(20_000));
-    server.reacts(|seen| if a_claim(seen) { Reaction::Swapped } else { Reaction::Right });
-    std::thread::scope(|scope| {
-        let opening = [&one, &other].map(|place| scope.spawn(|| open(place, &server).unwrap_err()));
-        for error in opening.map(|opening| opening.join().unwrap()) {
-            assert_eq!(error.code(), Code::SourceInvalid, "{error}");
-            assert!(error.message().contains("has the instance of another request"), "{error}");
-        }
-    });
-    for place in [&one, &other] {
-        has_nothing(place, &server);
-    }
-    server.reacts(|_| Reaction::Right);
-    let flakes = [&one, &other].map(|place| open(place, &server).unwrap());
-    let mut workers = flakes.each_ref().map(|flake| flake.worker_id().unwrap());
-    workers.sort_unstable();
-    assert_eq!(workers, [0, 1], "each has that of its own claim");
 }
 
 /// Waits for a renewal that failed. Answers what it said.
@@ -178,38 +112,4 @@ fn a_renewal_s_answer_without_its_nonce_is_no_renewal() {
             });
         }
     });
-}
-
-#[test]
-fn each_renewal_has_a_nonce_of_its_own_and_an_older_answer_renews_nothing() {
-    let (place, server) = (Place::new(), Server::new(LEASE_MS));
-    let flake = open(&place, &server).unwrap();
-    let mut last = 0;
-    assert_eq!(ids_until(&flake, &server, &mut last, || server.seen("renew").len() >= 2), [""; 0]);
-    server.reacts(|seen| if seen.call == "renew" { Reaction::Again } else { Reaction::Right });
-    let said = failed_renewal(&flake, &server, &mut last);
-    assert!(said.contains("has the nonce of another request"), "{said}");
-    let renewals = server.seen("renew");
-    let mut nonces: Vec<_> =
-        renewals.iter().map(|seen| seen.body["nonce"].as_str().unwrap().to_owned()).collect();
-    let sent = nonces.len();
-    assert!(nonces.iter().all(|nonce| nonce.len() == 32), "{nonces:?}");
-    nonces.sort();
-    nonces.dedup();
-    assert_eq!(nonces.len(), sent, "{nonces:?}");
-}
-
-/// Each would continue to the other's end, and the one whose lease is shorter beyond its own.
-#[test]
-fn answers_to_two_renewals_that_are_swapped_renew_neither() {
-    let (one, other, server) = (Place::new(), Place::new(), Server::new(2 * LEASE_MS));
-    let flakes = [&one, &other].map(|place| open(place, &server).unwrap());
-    let ends = flakes.each_ref().map(|flake| flake.stats().unwrap().lease_until_ms);
-    server.reacts(|seen| if seen.call == "renew" { Reaction::Swapped } else { Reaction::Right });
-    for flake in &flakes {
-        let said = failed_renewal(flake, &server, &mut 0);
-        assert!(said.contains("has the nonce of another request"), "{said}");
-    }
-    let after = flakes.each_ref().map(|flake| flake.stats().unwrap().lease_until_ms);
-    assert_eq!(after, ends);
 }

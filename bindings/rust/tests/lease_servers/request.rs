@@ -21,9 +21,6 @@ pub(crate) enum Reaction {
     Say(u16, String),
     /// As this kind of call was answered for the first time: what collapses requests or keeps answers does so.
     Again,
-    /// As the other one of two requests that come together: on connections whose answers were mixed up.
-    Swapped,
-    Raw(Vec<u8>),
     /// It is done, and the connection closed without an answer.
     Lost,
     /// Not at all, until the other side closes or this is over.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub(crate) fn now_ms() -> i64 {
@@ -42,20 +42,12 @@ struct State {
     seen: Mutex<Vec<Seen>>,
     /// The first right answer to each kind of call.
     first: Mutex<BTreeMap<String, (u16, Value)>>,
-    swap: (Mutex<Swap>, Condvar),
     /// Hanging requests whose other side closed.
     given_up: AtomicBool,
     down: AtomicBool,
     ended: AtomicBool,
     connections: Mutex<Vec<TcpStream>>,
     tls: Option<Arc<ServerConfig>>,
-}
-
-/// Two answers that are to be swapped.
-#[derive(Default)]
-struct Swap {
-    left: Option<(u16, Value)>,
-    taken: Option<(u16, Value)>,
 }
 
 pub(crate) struct Server {
@@ -79,7 +71,6 @@ impl Server {
             react: Mutex::new(Arc::new(|_| Reaction::Right)),
             seen: Mutex::default(),
             first: Mutex::default(),
-            swap: Default::default(),
             given_up: AtomicBool::new(false),
             down: AtomicBool::new(false),
             ended: AtomicBool::new(false),
@@ -194,10 +185,6 @@ impl State {
                     let first = self.first.lock().unwrap().get(&seen.call).cloned();
                     first.unwrap_or_else(|| self.right(&seen))
                 }
-                Reaction::Swapped => {
-                    let mine = self.right(&seen);
-                    self.swapped(mine)
-                }
                 Reaction::But(changes) => {
                     let (status, mut body) = self.right(&seen);
                     for (name, value) in changes.as_object().unwrap() {
@@ -209,10 +196,6 @@ impl State {
                     (status, body)
                 }
                 Reaction::Say(status, text) => (status, Value::String(text)),
-                Reaction::Raw(bytes) => {
-                    let _ = stream.get_mut().write_all(&bytes);
-                    return;
-                }
                 Reaction::Lost => {
                     self.right(&seen);
                     return;
@@ -235,22 +218,6 @@ impl State {
                 return;
             }
         }
-    }
-
-    /// The answer to the other one of two requests; its own after some seconds without another.
-    fn swapped(&self, mine: (u16, Value)) -> (u16, Value) {
-        let (swap, changed) = &self.swap;
-        let mut swap = swap.lock().unwrap();
-        if let Some(theirs) = swap.left.take() {
-            swap.taken = Some(mine);
-            changed.notify_all();
-            return theirs;
-        }
-        swap.left = Some(mine);
-        let patience = Duration::from_secs(5);
-        let (mut swap, _) = changed.wait_timeout_while(swap, patience, |swap| swap.taken.is_none()).unwrap();
-        let theirs = swap.taken.take();
-        theirs.or_else(|| swap.left.take()).unwrap()
     }
 
     /// As a server of leases answers.

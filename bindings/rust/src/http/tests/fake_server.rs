@@ -28,7 +28,6 @@ pub(super) struct Seen {
     pub(super) path: String,
     pub(super) query: HashMap<String, String>,
     pub(super) headers: HashMap<String, String>,
-    pub(super) form: String,
 }
 
 /// The response of the server.
@@ -250,10 +249,9 @@ fn read(stream: &mut impl BufRead, connection: usize) -> Option<Seen> {
         let Some((name, value)) = line.split_once(':') else { break };
         headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
     }
-    let mut form = vec![0; headers.get("content-length").map_or(0, |length| length.parse().unwrap())];
-    stream.read_exact(&mut form).ok()?;
-    let form = String::from_utf8(form).ok()?;
-    Some(Seen { connection, number: 0, method, path: path.into(), query, headers, form })
+    let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
+    stream.read_exact(&mut vec![0; length]).ok()?;
+    Some(Seen { connection, number: 0, method, path: path.into(), query, headers })
 }
 
 /// Options for one server or several, with all the time of a test.
@@ -358,11 +356,6 @@ impl ManualPool {
     /// Asks a Leaf.
     pub(super) fn leaf(&self, mode: LeafMode, tag: &str, nonce: u128) -> Result<Fetched> {
         self.ask(Exchange::leaf(&self.known(), mode, tag, nonce as u64, self.boot()), nonce)
-    }
-
-    /// Asks a tinyid, without a token.
-    pub(super) fn tinyid(&self, tag: &str, nonce: u128) -> Result<Fetched> {
-        self.ask(Exchange::tinyid(&self.known(), tag, "", nonce as u64, self.boot()), nonce)
     }
 }
 
