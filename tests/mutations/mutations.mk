@@ -5,10 +5,10 @@
 check-mutations: tools
 	@python3 tests/mutations/named.py
 
-# Each batch of breaks is a build: about an hour on two busy processors. RULES="H13 N6" chooses. What the tests said is
-# in build/broken.log.
+# Each batch of breaks is a build: about an hour on two busy processors. RULES="H13 N6" chooses, and BATCH=threads those
+# whose batch begins so. What the tests said is in build/broken.log.
 break-rules: tools system-tools
-	@python3 tests/mutations/broken.py $(RULES)
+	@python3 tests/mutations/broken.py $(RULES) $(if $(BATCH),--batch '$(BATCH)')
 
 # Small changes that nobody thought of, by cargo-mutants, which is built here where it is missing: all of them in one
 # build, tried one by one. About an hour; FILES="core/src/snowflake/span.rs core/src/snowflake/record.rs" tries those of some files, EVERY=10

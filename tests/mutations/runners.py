@@ -2,6 +2,7 @@
 library is needed."""
 
 import os
+import pathlib
 import re
 import resource
 import shutil
@@ -25,6 +26,8 @@ QUICK = ["--config", "profile.dev.package.leafid-core.opt-level=0"]
 #: The same for what is built for other languages, whose makefiles build releases.
 RELEASE = {"LTO": "off", "OPT_LEVEL": "1", "CODEGEN_UNITS": "16", "INCREMENTAL": "true", "DEBUG": "0"}
 QUICK_RELEASE = {f"CARGO_PROFILE_RELEASE_{key}": value for key, value in RELEASE.items()}
+#: What tests said that fail for a reason which their break names.
+SAID = {}
 #: What is broken may take memory without end. Node reserves more than it takes.
 MEMORY = (4 << 30, 4 << 30)
 
@@ -137,6 +140,26 @@ def model(tests):
     return ended
 
 
+def threads(tests):
+    """Models under loom and shuttle; each by itself, for what it says when it fails."""
+    ended = {}
+    for test in tests:
+        file, _, name = test.partition("::")
+        crate, module = file.split("/tests/")[0], pathlib.Path(file).stem
+        module = "" if module == "models" else f"{module}::"
+        make(f"{crate}/Cargo.lock")
+        cargo = ["cargo", "test", "-j2", "--release", f"--manifest-path={crate}/Cargo.toml", "--test=models"]
+        cargo += [f"--target-dir={COPY / 'target/threads'}"]
+        said, status = bounded([*cargo, "--no-run", "--quiet"], LONGEST_BUILD)
+        if status != 0:
+            sys.exit(f"does not build:\n{said[-3000:]}")
+        said, status = bounded([*cargo, "--", "--exact", f"{module}{name}"], LONGEST_MODEL, more={"BOUNDS": "smallest"})
+        ended[test], SAID[test] = status == 0, said
+        if status == 0 and "1 passed" not in said:
+            missing(test, said)
+    return ended
+
+
 def make(*goals):
     """Builds what the makefiles build."""
     said, status = bounded(["make", "--no-print-directory", *goals], LONGEST_BUILD)
@@ -213,7 +236,7 @@ def system(tests):
     return ended
 
 
-RUNNERS = (("tests/scenarios/", scenarios), ("tests/system/", system), ("tests/model/", model), ("tests/c/", c), ("python/", python), ("node/", node), ("", rust))
+RUNNERS = (("tests/scenarios/", scenarios), ("tests/system/", system), ("tests/model/", model), ("tests/loom/", threads), ("tests/shuttle/", threads), ("tests/c/", c), ("python/", python), ("node/", node), ("", rust))
 
 
 def outcomes(tests):

@@ -1,4 +1,4 @@
-# The threads of segments, many orders of their steps, each drawn by a seed, and mutants that must be noticed. About a
+# The threads of segments, many orders of their steps, each drawn by a seed. About a
 # minute; TIMES=10 tries ten times as many, SEED=7 MODEL=threads_share_a_tag replays one.
 
 .PHONY: shuttle

@@ -26,6 +26,7 @@ pub(crate) mod simulated;
 #[cfg(feature = "http")]
 pub(crate) mod socket;
 mod stack;
+pub(crate) mod sync;
 mod thread;
 #[cfg(windows)]
 mod windows;

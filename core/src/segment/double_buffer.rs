@@ -71,8 +71,8 @@ pub enum Empty {
 
 impl DoubleBuffer {
     /// An empty buffer, and the right to fill it.
-    pub const fn new() -> (DoubleBuffer, Filler) {
-        let slots = [const { Slot::unused() }; 2];
+    pub fn new() -> (DoubleBuffer, Filler) {
+        let slots = [Slot::unused(), Slot::unused()];
         (DoubleBuffer { next: AtomicU64::new(0), turn: AtomicU32::new(0), slots }, Filler { end: 0, slot: 0 })
     }
 
@@ -254,7 +254,7 @@ fn pause_for_others() {
 }
 
 impl Slot {
-    const fn unused() -> Slot {
+    fn unused() -> Slot {
         Slot {
             first: AtomicU64::new(0),
             end: AtomicU64::new(0),

@@ -79,7 +79,7 @@ impl fmt::Display for LeapEvent {
 
 impl ClockFilter {
     /// A filter without a reading.
-    pub const fn new() -> ClockFilter {
+    pub fn new() -> ClockFilter {
         ClockFilter {
             offset_ns: AtomicI64::new(NONE),
             highest_ns: AtomicI64::new(NONE),

@@ -1,16 +1,16 @@
-//! Each model says what it claims. A mutant's test says which model must notice it, and by which claim.
+//! Each model says what it claims. tests/mutations/breaks-threads.toml says which model must notice what.
 //!
 //! The source gives ranges of two ids unless said otherwise, and none twice. A call that takes no time waited for no
 //! timer: whatever it waited for woke it.
 
-use super::segments::handle::Segments;
-use super::segments::settings::SegmentsSettings;
-use super::segments::source::callback::SegmentSource;
-use super::segments::source::completion::Completion;
-use super::segments::source::fetch_request::{FetchRequest, Fetched};
-use super::segments::source::host_source::HostSource;
-use super::segments::tag::Tag;
-use super::tasks::fetch_pool;
+use crate::segments::handle::Segments;
+use crate::segments::settings::SegmentsSettings;
+use crate::segments::source::callback::SegmentSource;
+use crate::segments::source::completion::Completion;
+use crate::segments::source::fetch_request::{FetchRequest, Fetched};
+use crate::segments::source::host_source::HostSource;
+use crate::segments::tag::Tag;
+use crate::tasks::fetch_pool;
 use crate::world::{self, now, wrong};
 use leafid_core::options::{Prewarm, SupplyFrom, SupplyOptions};
 use leafid_core::supply;

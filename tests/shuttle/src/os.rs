@@ -7,9 +7,26 @@ use std::ffi::CStr;
 use std::io;
 
 pub(crate) mod env;
-include!(concat!(env!("OUT_DIR"), "/mutex.rs"));
-include!(concat!(env!("OUT_DIR"), "/per_process.rs"));
+#[path = "../../../bindings/rust/src/os/mutex.rs"]
+pub(crate) mod mutex;
+#[path = "../../../bindings/rust/src/os/per_process.rs"]
+pub(crate) mod per_process;
 pub(crate) use per_process::PerProcess;
+
+/// Of one execution.
+pub(crate) mod sync {
+    pub(crate) use crate::world::sync::{Condvar, Mutex, MutexGuard, PoisonError, atomic};
+    pub(crate) use crate::world::thread;
+    pub(crate) use crate::world::time::Instant;
+    pub(crate) use shuttle::thread_local;
+
+    macro_rules! global {
+        ($name:ident: $type:ty = $value:expr) => {
+            shuttle::lazy_static! { static ref $name: $type = $value; }
+        };
+    }
+    pub(crate) use global;
+}
 
 pub(crate) mod process {
     pub(crate) fn generation() -> u64 {

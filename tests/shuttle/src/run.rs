@@ -6,13 +6,10 @@ use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::env;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
-use std::sync::Once;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 thread_local! {
-    /// Which mutant it is.
-    static MUTANT: Cell<&'static str> = const { Cell::new("") };
     /// Of the execution that runs.
     static SEED: Cell<u64> = const { Cell::new(0) };
 }
@@ -38,23 +35,7 @@ pub fn holds(schedules: u64, time: Time, model: fn()) {
     println!("{name}: {schedules} schedules in {} ms", begun.elapsed().as_millis());
 }
 
-/// The model, of this mutant, fails with this claim in one of this many schedules.
-pub fn breaks(mutant: &'static str, claim: &str, schedules: u64, time: Time, model: fn()) {
-    MUTANT.set(mutant);
-    let ended = try_all(1, schedules, time, model);
-    MUTANT.set("");
-    let Err(text) = ended else { panic!("the model does not notice the mutant") };
-    assert!(text.contains(claim), "the model failed for another reason than {claim:?}: {text}");
-    println!("{}: caught in schedule {}: {}", name(), SEED.get(), text.lines().next().unwrap_or_default());
-}
-
-/// For the copy that is broken: whether it is this mutant.
-pub(crate) fn is(mutant: &str) -> bool {
-    MUTANT.get() == mutant
-}
-
 fn try_all(first: u64, schedules: u64, time: Time, model: fn()) -> Result<(), String> {
-    quiet_where_expected();
     let mut config = Config::new();
     config.stack_size = 256 * 1024;
     config.failure_persistence = FailurePersistence::None;
@@ -155,21 +136,6 @@ impl Scheduler for Seeds {
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
     }
-}
-
-/// What a mutant fails with is shown once, by its test.
-fn quiet_where_expected() {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        // Its own hook is there from its first execution on.
-        shuttle::check_random(|| (), 1);
-        let hook = take_hook();
-        set_hook(Box::new(move |panic| {
-            if MUTANT.get().is_empty() {
-                hook(panic);
-            }
-        }));
-    });
 }
 
 fn number(name: &str) -> Option<u64> {

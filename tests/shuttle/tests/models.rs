@@ -1,14 +1,13 @@
-//! The models, and those that must notice a mutant.
+//! The models, each in many schedules.
 
-use leafid_shuttle::mutants::models as mutants;
-use leafid_shuttle::run::{Time, breaks, holds};
-use leafid_shuttle::sound::models as sound;
+use leafid_shuttle::models;
+use leafid_shuttle::run::{Time, holds};
 
 macro_rules! models {
     ($time:expr, $($model:ident: $schedules:expr;)*) => { $(
         #[test]
         fn $model() {
-            holds($schedules, $time, sound::$model);
+            holds($schedules, $time, models::$model);
         }
     )* };
 }
@@ -47,26 +46,3 @@ mod slow {
         one_closes_as_another_opens: 5_000;
     );
 }
-
-macro_rules! mutants {
-    ($time:expr, $($mutant:ident: $model:ident, $claim:expr;)*) => { $(
-        #[test]
-        fn $mutant() {
-            breaks(stringify!($mutant), $claim, 20_000, $time, mutants::$model);
-        }
-    )* };
-}
-mutants!(
-    Time::WhenAllWait,
-    wakes_nobody: threads_share_a_tag, "deadlock!";
-    waits_without_a_waker: threads_share_a_tag, "deadlock!";
-    queues_no_job: threads_share_a_tag, "a call failed";
-    leaves_the_next_call: threads_share_a_tag, "a call failed";
-    sets_no_timer: what_failed_is_tried_again, "deadlock!";
-    loses_what_it_was_given: one_that_waits_for_long, "ids were lost";
-    is_idle_until_it_is_gone: threads_go_as_a_job_comes, "a call failed";
-    wakes_no_thread: threads_share_a_tag, "a call failed";
-    wakes_no_timer: what_failed_is_tried_again, "a call failed";
-    leaves_jobs_after_a_close: one_closes_as_another_opens, "deadlock!";
-    leaves_jobs_after_a_fork: forks_in_the_midst, "deadlock!";
-);

@@ -6,10 +6,9 @@
 //! A caller's thread blocks signals while it holds such a lock, and waits without holding one. So a fork in a signal
 //! handler never leaves a child with a lock that no thread there will release.
 
+use crate::os::sync::{Instant, Mutex, MutexGuard, PoisonError, thread};
 use crate::os::{self, without_signals};
 use leafid_core::PollPause;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 /// Locks, on one of leafid's threads. A panic of an earlier holder is not an error: each guarded value changes in one
 /// step.
@@ -40,7 +39,7 @@ impl PollSleep {
     /// Sleeps, at most until the deadline. Returns false once that has passed.
     pub(crate) fn until(&mut self, deadline: Instant) -> bool {
         let left = deadline.saturating_duration_since(Instant::now());
-        std::thread::sleep(self.pauses.next_pause().min(left));
+        thread::sleep(self.pauses.next_pause().min(left));
         !left.is_zero()
     }
 }

@@ -1,8 +1,8 @@
 //! A value of this process: a forked child has none until it installs its own, and never touches its parent's.
 
 use super::process;
+use super::sync::atomic::{AtomicPtr, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering::AcqRel, Ordering::Acquire};
 
 /// A value that belongs to the process that installed it. It is lock-free, so a fork in the middle does no harm.
 ///
@@ -19,7 +19,14 @@ struct Node<T> {
 }
 
 impl<T: Send + Sync> PerProcess<T> {
+    #[cfg(not(leafid_loom))]
     pub(crate) const fn new() -> Self {
+        PerProcess { node: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    // loom makes its atomics at run time.
+    #[cfg(leafid_loom)]
+    pub(crate) fn new() -> Self {
         PerProcess { node: AtomicPtr::new(ptr::null_mut()) }
     }
 
@@ -102,7 +109,7 @@ impl<T: Send + Sync + 'static> PerProcess<T> {
 
 impl<T: Send + Sync> Drop for PerProcess<T> {
     fn drop(&mut self) {
-        let mut node = *self.node.get_mut();
+        let mut node = self.node.load(Relaxed);
         // SAFETY: as in `load`; nobody else has the cell any more. Only this process's own nodes are freed, and what
         // they replaced is this process's own.
         unsafe {

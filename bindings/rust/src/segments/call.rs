@@ -16,6 +16,8 @@
 
 use super::supply_driver::{Found, SupplyDriver, Waiter};
 use super::tag::Tag;
+use crate::os::sync::Instant;
+use crate::os::sync::atomic::{AtomicU32, Ordering::Acquire, Ordering::Release};
 use crate::os::{self, futex};
 use crate::tasks::fetch_pool;
 use crate::tasks::interrupt::Interrupted;
@@ -24,8 +26,7 @@ use leafid_core::supply::{Ticket, Wish, closed};
 use leafid_core::{Code, Empty, Error, Result, Run, push_zeroes};
 use smallvec::SmallVec;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Acquire, Ordering::Release};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The number of ids by which a list grows, 8 KiB.
 const AT_ONCE: usize = 1024;

@@ -3,11 +3,11 @@
 use super::open;
 use super::settings::SegmentsSettings;
 use super::supply_driver::SupplyDriver;
+use crate::os::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use crate::os::{self, PerProcess};
 use leafid_core::Result;
 use leafid_core::supply::closed;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 /// The state that all handles share, also across forks.
 pub(crate) struct SharedSegments {

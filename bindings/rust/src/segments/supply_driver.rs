@@ -12,6 +12,8 @@ use super::source::host_source::HostSource;
 use crate::os;
 use crate::os::env::Env;
 use crate::os::mutex::lock_signal_safe;
+use crate::os::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire};
+use crate::os::sync::{Instant, Mutex, thread};
 use crate::tasks::fetch_pool::{self, Job, Owner, STUCK, STUCK_IN_CODE, TimerKey};
 use crate::tasks::with_timeout::{self, Timed};
 use leafid_core::call::{CLOSE_WAITS, CallId, Clocks, FileAdvice, Level, panicked};
@@ -23,9 +25,8 @@ use leafid_core::{Code, DoubleBuffer, Error, Result, Run};
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Called once, without a lock.
 pub(crate) type Wake = Box<dyn FnOnce() + Send>;
@@ -456,7 +457,7 @@ impl SupplyDriver {
             match ended(self) {
                 Some(Some(ended)) => return ended,
                 // The machine gives it up in time.
-                Some(None) => std::thread::sleep(Duration::from_millis(1)),
+                Some(None) => thread::sleep(Duration::from_millis(1)),
                 None => return Ok(()),
             }
         }

@@ -8,15 +8,16 @@
 
 use crate::os::mutex::{PollSleep, lock, lock_signal_safe};
 use crate::os::process::{ForkHooks, ForkOrder, at_fork};
+use crate::os::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
+use crate::os::sync::{Condvar, Instant, Mutex, global, thread, thread_local};
 use crate::os::{self, PerProcess, Thread};
 use leafid_core::{Code, Error, FetchThreads, Result};
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
-use std::sync::{Arc, Condvar, Mutex, Weak};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 /// A thread ends after this time without work.
 const IDLE: Duration = Duration::from_secs(10);
@@ -64,7 +65,7 @@ pub(crate) trait Owner: Any + Send + Sync {
 /// A task that runs at a given time. It does not block.
 pub(crate) type TimerTask = Box<dyn FnOnce() + Send>;
 
-static POOL: PerProcess<Arc<Pool>> = PerProcess::new();
+global!(POOL: PerProcess<Arc<Pool>> = PerProcess::new());
 
 thread_local! {
     static IS_POOL_THREAD: Cell<bool> = const { Cell::new(false) };
@@ -128,7 +129,7 @@ fn pool() -> &'static Arc<Pool> {
 
 /// Whether this thread belongs to the pool.
 pub(crate) fn is_this_thread() -> bool {
-    IS_POOL_THREAD.get()
+    IS_POOL_THREAD.with(Cell::get)
 }
 
 /// Queues a job for the next free thread.
@@ -336,7 +337,7 @@ impl Pool {
 
     /// The loop of a fetching thread. It was counted as idle before it started.
     fn run_worker(self: &Arc<Self>) {
-        IS_POOL_THREAD.set(true);
+        IS_POOL_THREAD.with(|it| it.set(true));
         let mut work = lock(&self.work);
         work.number += 1;
         let me = work.number;
@@ -379,7 +380,7 @@ impl Pool {
     }
 
     fn run_timer(self: &Arc<Self>) {
-        IS_POOL_THREAD.set(true);
+        IS_POOL_THREAD.with(|it| it.set(true));
         let mut work = lock(&self.work);
         let mut since = Instant::now();
         while !work.stop {
@@ -468,7 +469,7 @@ impl Drop for BusyGuard<'_> {
             return;
         }
         let mut work = lock(&self.pool.work);
-        work.fetches.job_ended(self.me, std::thread::panicking());
+        work.fetches.job_ended(self.me, thread::panicking());
     }
 }
 

@@ -1,9 +1,9 @@
-//! Each model says what it claims. A mutant's test says which model must notice it.
+//! Each model says what it claims. tests/mutations/breaks-threads.toml says which model must notice what.
 //!
 //! loom runs the orders of the threads' steps, and gives each value that a load may see under the C11 memory model. What it
 //! leaves out: a store that runs ahead of an earlier load of its own thread, an exchange that fails for no reason, and now
 //! and then an order of a load and another thread's later store. So a model names what must have been seen in some
-//! execution, and the mutants tell what it notices.
+//! execution, and the breaks tell what it notices.
 
 mod buffer;
 mod process;
