@@ -19,7 +19,7 @@ use super::http_call::{HttpCall, HttpEnd, HttpOutcome, no_response};
 use super::http_servers::HttpServers;
 use super::no_response::NoResponse;
 use super::subject::{HttpAnswer, Subject};
-use crate::aside::OfCall;
+use crate::aside::{Aside, OfCall};
 use crate::server::ServersHealth;
 use crate::server::fail_over::{FailOver, FailOverAction, RequestEnd};
 use crate::server::health::ServerFailure;
@@ -44,7 +44,7 @@ pub struct Exchange {
     subject: Subject,
     fail_over: FailOver<String>,
     /// Makes the back-off times differ. It proves nothing.
-    seed: u64,
+    seed: Aside<u64>,
     answer_by: Duration,
     /// The number of calls so far.
     calls: u64,
@@ -177,7 +177,7 @@ impl Exchange {
             answer_by: boot.saturating_add(servers.request_timeout),
             servers: Arc::clone(servers),
             subject,
-            seed,
+            seed: Aside(seed),
             calls: 0,
             sent: None,
             has_reached: false,
@@ -212,7 +212,7 @@ impl Exchange {
                     // The other call returns the reason.
                     Subject::Tinyid { unexplained: unexplained @ None, .. } if self.is_empty => {
                         *unexplained = Some(error);
-                        let again = Exchange::new(&self.servers, self.subject.clone(), self.seed, boot);
+                        let again = Exchange::new(&self.servers, self.subject.clone(), self.seed.0, boot);
                         *self = Exchange { calls: self.calls, ..again };
                     }
                     _ => return ExchangeStep::Done(self.failed(health, error)),

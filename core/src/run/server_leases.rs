@@ -33,7 +33,7 @@ pub(crate) struct ServerLeases {
     /// The claims that no server has answered, until the process has them.
     unanswered: Vec<LeaseClaim>,
     /// For jitter alone.
-    seed: u64,
+    seed: Aside<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -65,7 +65,7 @@ pub(crate) enum ServerStep {
 impl ServerLeases {
     pub(crate) fn new(servers: Arc<HttpServers>, health: ServersHealth, seed: u64) -> ServerLeases {
         let (releases, unanswered) = (Vec::new(), Vec::new());
-        ServerLeases { servers, health, asking: None, releases, unanswered, seed }
+        ServerLeases { servers, health, asking: None, releases, unanswered, seed: Aside(seed) }
     }
 
     pub(crate) fn is_idle(&self) -> bool {
@@ -88,8 +88,9 @@ impl ServerLeases {
     }
 
     fn next_seed(&mut self) -> u64 {
-        self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.seed
+        let next = self.seed.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.seed = Aside(next.wrapping_add(1_442_695_040_888_963_407));
+        self.seed.0
     }
 
     /// Begins a claim, or sends `unanswered` again. It is given up after `within`.

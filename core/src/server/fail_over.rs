@@ -15,6 +15,7 @@
 //! | ready, asked | cancelled | done: a probe that was not made, or has not ended, may be made by others |
 
 use crate::Error;
+use crate::aside::Aside;
 use crate::server::health::{Attempt, ServerFailure, ServersHealth};
 use crate::wire::Verdict;
 use alloc::vec::Vec;
@@ -28,7 +29,7 @@ pub struct FailOver<W> {
     once: bool,
     connect_timeout: Duration,
     /// The next request has the nonce `nonce` plus this number.
-    nonce: u128,
+    nonce: Aside<u128>,
     requests: u64,
     untried: Vec<usize>,
     attempt: Option<Attempt>,
@@ -86,7 +87,7 @@ impl<W: AsRef<str>> FailOver<W> {
             urgent,
             once,
             connect_timeout,
-            nonce,
+            nonce: Aside(nonce),
             requests: 0,
             untried: (0..servers).collect(),
             attempt: None,
@@ -112,7 +113,7 @@ impl<W: AsRef<str>> FailOver<W> {
         // While another server could respond, a slow one does not use up all the time.
         let shares = !self.once && self.untried.iter().any(is_ready);
         let within = if shares { self.connect_timeout.min(left / 2) } else { left };
-        let nonce = self.nonce.wrapping_add(self.requests.into());
+        let nonce = self.nonce.0.wrapping_add(self.requests.into());
         self.requests += 1;
         FailOverAction::Send { server: attempt.server, nonce, within, reconnect }
     }
@@ -155,7 +156,7 @@ impl<W: AsRef<str>> FailOver<W> {
             | RequestEnd::Stale(failure) => failure,
         };
         self.failed = Some(failure.error.clone());
-        let seed = (self.nonce as u64).wrapping_add(self.requests.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let seed = (self.nonce.0 as u64).wrapping_add(self.requests.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         // Rounded up: a back-off is never too short.
         health.failed(attempt, self.whose.as_ref(), now_ms + 1, seed, failure);
         None

@@ -255,7 +255,9 @@ impl ServerHealth {
         }
         self.whole.back_off.succeeded();
         self.of_tags.remove(whose);
-        (self.answers, self.wrong_for, self.last_error) = (self.answers + 1, 0, None);
+        // Without a tag that failed, nothing is compared with it.
+        self.answers = if self.of_tags.is_empty() { 0 } else { self.answers + 1 };
+        (self.wrong_for, self.last_error) = (0, None);
     }
 
     fn failed(&mut self, whose: &str, attempt: Attempt, now_ms: i64, seed: u64, failure: ServerFailure) {

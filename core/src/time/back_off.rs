@@ -9,6 +9,7 @@
 //! | backing off | `failed` | backing off for about twice as long, up to a bound |
 //! | backing off | `succeeded` | no failure |
 
+use crate::aside::Aside;
 use core::time::Duration;
 
 /// The first and shortest back-off: at most five requests a second.
@@ -25,25 +26,26 @@ pub const LONGEST_MS: i64 = 10_000;
 pub struct BackOff {
     failures: u32,
     failed_at_ms: i64,
-    seed: u64,
+    /// It makes the length differ, and decides nothing else.
+    seed: Aside<u64>,
 }
 
 impl BackOff {
     /// Without failures.
     pub const fn new() -> BackOff {
-        BackOff { failures: 0, failed_at_ms: 0, seed: 0 }
+        BackOff::after(0)
     }
 
     /// After this many failures.
     pub(crate) const fn after(failures: u32) -> BackOff {
-        BackOff { failures, failed_at_ms: 0, seed: 0 }
+        BackOff { failures, failed_at_ms: 0, seed: Aside(0) }
     }
 
     /// Records a failure. `seed` makes the back-off differ from that of others; 0 adds no jitter.
     pub const fn failed(&mut self, now_ms: i64, seed: u64) {
         self.failures = self.failures.saturating_add(1);
         self.failed_at_ms = now_ms;
-        self.seed = seed;
+        self.seed = Aside(seed);
     }
 
     /// Records a success.
@@ -75,7 +77,7 @@ impl BackOff {
         let ms = SHORTEST_MS << doublings;
         let ms = if ms < longest { ms } else { longest };
         // Down to three quarters of it, but never below the shortest back-off.
-        let jitter = (self.seed % 1_024) as i64 * (ms / 4) / 1_024;
+        let jitter = (self.seed.0 % 1_024) as i64 * (ms / 4) / 1_024;
         if ms - jitter < SHORTEST_MS { SHORTEST_MS } else { ms - jitter }
     }
 }
