@@ -23,7 +23,7 @@ help:
 	@echo "make chaos SECONDS=120  real processes killed, stopped, forked and misled; every id is judged"
 	@echo "make loom          the interleavings of threads in the lock-free parts, under loom (some minutes); BOUNDS=small takes one"
 	@echo "make shuttle       random interleavings of the threads of segments, under shuttle (a minute); SEED=… MODEL=… replays one"
-	@echo "make model         every order of a few events and faults, with the real core (ten minutes); BOUNDS=small takes one"
+	@echo "make model         every order of a few events and faults, with the real core (ten minutes); BOUNDS=small takes three"
 	@echo "make fuzz SECONDS=10  arbitrary bytes, text and calls, SECONDS for each target; TARGETS='answers c_calls' runs some"
 	@echo "make sanitize      the C tests and all that has threads under address, behaviour and thread sanitizers (nightly Rust)"
 	@echo "make bench         speed, each figure beside its floor and other libraries (half an hour); PEERS=0 without those"

@@ -1,5 +1,5 @@
 # Every order of a few events and faults, with leafid's own core: the bounds are in tests/model/src/bounds.rs, the number of
-# states is printed. About ten minutes; BOUNDS=small takes one.
+# states is printed. About ten minutes; BOUNDS=small takes three.
 
 .PHONY: model
 model: tools

@@ -112,6 +112,17 @@ impl LeaseServer {
         self.rows[worker_id].holder = None;
     }
 
+    /// A commit is lost, with the end of the last span.
+    pub(crate) fn lose_span(&mut self, worker_id: usize) {
+        self.forget(worker_id);
+        self.rows[worker_id].until_ms = self.rows[worker_id].from_ms;
+    }
+
+    /// A lease that somebody holds.
+    pub(crate) fn held(&self) -> Option<Given> {
+        (0..self.rows.len()).find_map(|id| self.given(id))
+    }
+
     pub(crate) fn lease_ms(&self) -> i64 {
         self.lease_ms
     }

@@ -10,10 +10,13 @@ mod caches;
 mod calls;
 mod hosts;
 mod judge;
+#[allow(dead_code, reason = "another program uses the rest")]
 mod lease_server;
 mod mischief;
 mod plan;
+#[allow(dead_code, reason = "another program uses the rest")]
 mod sources;
+#[allow(dead_code, reason = "another program uses the rest")]
 mod told;
 mod users;
 mod world;

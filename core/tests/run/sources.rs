@@ -134,13 +134,30 @@ pub(crate) fn serve(
             if fails {
                 return (call.failed(NoResponse::TimedOut, false).into(), Told::Nothing);
             }
-            let body = if answer.is_null() { Vec::new() } else { answer.to_string().into_bytes() };
-            let url = format!("http://leases{path}");
-            let reply = Response { url, status, body, location: None, flaw: None, option: "worker" };
-            (call.end(&reply).0.into(), told)
+            (answered(*call, status, &path, &answer), told)
         }
         call => unreachable!("{call:?} is not a source's"),
     }
+}
+
+/// The answer to a request.
+fn answered(call: HttpCall, status: u16, path: &str, answer: &Value) -> RunCallEnd {
+    let body = if answer.is_null() { Vec::new() } else { answer.to_string().into_bytes() };
+    let url = format!("http://leases{path}");
+    let reply = Response { url, status, body, location: None, flaw: None, option: "worker" };
+    call.end(&reply).0.into()
+}
+
+/// The answer to the request of somebody else, who holds a lease; `None` if nobody does.
+pub(crate) fn answer_another(server: &LeaseServer, mut call: HttpCall, random: u128) -> Option<RunCallEnd> {
+    let (path, _) = sent(&call, random);
+    call.request(random);
+    let Given { worker_id, from_ms, until_ms, token } = server.held()?;
+    let answer = json!({
+        "worker_id": worker_id, "from": from_ms, "until": until_ms, "lease_ms": server.lease_ms(),
+        "token": token, "instance": "another", "nonce": "another",
+    });
+    Some(answered(call, 200, &path, &answer))
 }
 
 fn lease(given: &Given, lease_ms: i64) -> Lease {

@@ -20,8 +20,9 @@ pub(crate) enum Told {
     },
 }
 
-/// Why a lease is not released: another process may start with it, or nobody knows its token.
-const UNRELEASED: [&str; 2] = ["its lease is still cached", "its renewal has no answer"];
+/// Why a lease is not released: another process may start with it, or nobody knows its token, or no server may be asked
+/// so soon after a failure.
+const UNRELEASED: [&str; 2] = ["its lease is still cached", "its lease ends by itself"];
 
 /// The leases of which one process was told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -141,6 +142,11 @@ impl Leases {
         self.end(LeaseEnd::Lost, |lease| lease.worker_id == i64::from(worker_id));
     }
 
+    /// What ended by this boot time ended by itself.
+    pub(crate) fn end_by(&mut self, boot: Duration) {
+        self.end(LeaseEnd::Left, |lease| lease.ends <= boot);
+    }
+
     /// What a process says that it may not release, by a line of its log.
     pub(crate) fn leave(&mut self, text: &str) {
         let is_so = UNRELEASED.iter().any(|why| text.contains(why));
@@ -180,6 +186,11 @@ impl Leases {
             boot < lease.ends && layout.tick_from(lease.until_ms).is_some_and(|end| until <= end)
         };
         if its.peek().is_none() || its.any(is_within) { Ok(()) } else { Err(BadUse::AfterLease) }
+    }
+
+    /// Whether one was renewed.
+    pub(crate) fn has_renewed(&self) -> bool {
+        self.0.iter().any(|lease| lease.tokens.len() > 1)
     }
 
     /// The boot time at which the newest lease ends.

@@ -1,12 +1,19 @@
-//! The carrying out of calls, and what happens in a world without faults.
+//! The carrying out of calls, and of what an operator does.
 
-use super::sources::{is_of_source, serve, unanswered};
-use super::state::{Left, SOON_MS, State, TICK_MS, Wrong, layout};
+use super::events::Left;
+use super::lease_server::LeaseServer;
+use super::sources::{answer_another, is_of_source, serve, unanswered};
+use super::state::{State, Wrong};
 use super::told::Told;
-use leafid_core::call::{FileAction, IoFailure};
+use leafid_core::call::{FileAction, FileAdvice, IoFailure};
+use leafid_core::format::state::Writer;
+use leafid_core::run::record_open::RecordOpen;
 use leafid_core::run::{Holder, RunCall, RunCallEnd};
 use leafid_core::{Code, Error};
 use std::time::Duration;
+
+/// A clock that leaps so far ahead ends a run, or a reset would skip the ticks in between.
+const LEAP_MS: i64 = 60_000;
 
 fn broken() -> IoFailure {
     IoFailure::other("broken")
@@ -22,6 +29,14 @@ pub(super) fn failed(call: RunCall, random: u128) -> Option<RunCallEnd> {
         RunCall::WriteRecord(write) => write.failed(FileAction::Write, &broken()).into(),
         _ => return None,
     })
+}
+
+/// The end of a call to a server that answers somebody else; `None` for another call.
+pub(super) fn another_s(server: &LeaseServer, call: RunCall, random: u128) -> Option<RunCallEnd> {
+    match call {
+        RunCall::Http(call) => answer_another(server, *call, random),
+        _ => None,
+    }
 }
 
 impl State {
@@ -42,7 +57,7 @@ impl State {
                 serve(&mut self.server, call, fails, now_ms, random)
             }
             RunCall::WriteRecord(mut write) => {
-                let Some(file) = self.host.locked(who) else {
+                let Some(file) = self.host(who).locked(who) else {
                     self.wrong = Some(Wrong::Locks);
                     return None;
                 };
@@ -51,11 +66,11 @@ impl State {
                     Ok(()) => {
                         let owner = u128::from(file.largest_number()) + 1;
                         let (slot, stored) = (write.slot(), write.record(owner).clone());
-                        file.write(slot, (left == Left::Whole).then_some(stored));
+                        file.write(slot, stored, left);
                         if fails {
                             write.failed(FileAction::Write, &broken())
                         } else {
-                            file.kept = slot;
+                            file.synced(slot);
                             write.end(Ok(()))
                         }
                     }
@@ -70,7 +85,7 @@ impl State {
     }
 
     fn use_disk(&mut self, who: usize, call: RunCall) -> Option<RunCallEnd> {
-        let host = &mut self.host;
+        let host = self.host(who);
         let mut rule = Some(());
         let end = match call {
             RunCall::LockHost(call) => {
@@ -101,8 +116,12 @@ impl State {
                 let worker_id = call.worker_id();
                 let opened = host.open(worker_id, who, &call.initial().ok()?);
                 rule = opened.map(|_| ());
+                let slots = host.files[&worker_id].slots();
+                if slots.newest.record.check().is_err() {
+                    self.check(Err(Wrong::OwnRecordRefused));
+                }
                 match opened {
-                    Some(true) => call.read_slots(host.files[&worker_id].slots(), "r").into(),
+                    Some(true) => call.read_slots(slots, "r").into(),
                     _ => call.held().into(),
                 }
             }
@@ -121,7 +140,7 @@ impl State {
     /// The end of a call is reported. It has its effect now, if it had none.
     pub(super) fn ends(&mut self, who: usize, at: usize) -> Option<()> {
         self.takes_effect(who, at, Left::Whole, false);
-        let clocks = self.clocks();
+        let clocks = self.clocks(who);
         let process = self.processes[who].as_mut()?;
         if at >= process.flights.len() {
             return None;
@@ -147,15 +166,15 @@ impl State {
             (None, Left::Nothing) => {}
             (None, _) => return None,
             (Some(mut write), _) => {
-                let file = self.host.locked(who)?;
+                let file = self.host(who).locked(who)?;
                 if left != Left::Nothing && write.check_slots(Some(&file.slots())).is_ok() {
                     let owner = u128::from(file.largest_number()) + 1;
                     let (slot, stored) = (write.slot(), write.record(owner).clone());
-                    file.write(slot, (left == Left::Whole).then_some(stored));
+                    file.write(slot, stored, left);
                 }
             }
         }
-        self.host.drop_process(who);
+        self.host(who).drop_process(who);
         Some(())
     }
 
@@ -163,7 +182,7 @@ impl State {
     pub(super) fn check_write(&mut self, who: usize, call: &RunCall, boot: Duration) -> Result<(), Wrong> {
         let RunCall::WriteRecord(write) = call else { return Ok(()) };
         let mut write = write.clone();
-        let file = self.host.locked(who).ok_or(Wrong::Locks)?;
+        let file = self.host(who).locked(who).ok_or(Wrong::Locks)?;
         let (slots, stored) = (file.slots(), write.record(u128::MAX).clone());
         let (before, after) = (&slots.newest.record, &stored.record);
         if write.slot() == file.kept {
@@ -173,74 +192,35 @@ impl State {
         } else if after.owner != before.owner && after.run.from < before.run.until {
             return Err(Wrong::IssuedTwice);
         }
+        let (layout, now_ms) = (self.setting.layout(), self.clocks(who).wall_ms);
         let extends = after.owner == before.owner && after.run.until > before.run.until;
+        let gap = layout.tick_at(now_ms).unwrap_or(0).saturating_sub(before.run.until);
+        let gap_ms = gap as i64 * layout.tick_ms();
+        if extends && !before.run.is_empty() && gap_ms >= LEAP_MS && after.run.from == before.run.from {
+            return Err(Wrong::OneRun);
+        }
         let Some(process) = self.processes[who].as_ref().filter(|_| extends) else { return Ok(()) };
-        process.leases.extend(after.worker_id, after.run.until, boot, layout()).map_err(Wrong::Lease)
+        process.leases.extend(after.worker_id, after.run.until, boot, layout).map_err(Wrong::Lease)
     }
 
-    /// What happens without further faults: whether ids come, and all is given back at the end.
-    pub(super) fn goes_on(&self) -> bool {
-        let is_prompt =
-            self.processes.iter().flatten().any(|its| its.flights.iter().any(|call| call.is_prompt));
-        is_prompt || self.wrong().is_some() || self.clone().is_well()
-    }
-
-    fn is_well(&mut self) -> bool {
-        self.end_all();
-        if self.processes.iter().flatten().all(|its| its.closes) {
-            let free = self.processes.iter().position(Option::is_none);
-            free.into_iter().for_each(|who| self.open(who));
+    /// As `worker/reset.rs`.
+    pub(super) fn reset(&mut self, who: usize, left: Left) -> Option<()> {
+        let (setting, now_ms) = (self.setting, self.clocks(who).wall_ms);
+        let open = RecordOpen::new("n", 0, setting.layout(), FileAdvice::StateDir).of_any_values();
+        let slots = self.hosts[0].files.get(&0)?.slots();
+        if slots.newest.record.check().is_err() {
+            self.check(Err(Wrong::OwnRecordRefused));
         }
-        let wants: Vec<usize> =
-            (0..2).filter(|who| self.processes[*who].as_ref().is_some_and(|its| !its.closes)).collect();
-        let last = |state: &State, who: usize| state.processes[who].as_ref().and_then(|its| its.last);
-        let before = [last(self, 0), last(self, 1)];
-        let issue = self.within_time(|state| {
-            for who in &wants {
-                let _ = state.next_id(*who);
-            }
-            let has = |who: &usize| last(state, *who) > before[*who];
-            // Two processes that want one id are not both served.
-            if state.ids.leased() < 2 {
-                wants.is_empty() || wants.iter().any(has)
-            } else {
-                wants.iter().all(has)
-            }
-        });
-        for who in 0..2 {
-            let _ = self.close(who);
+        let found = open.read_slots(slots.clone(), "r").into_result().ok()??;
+        let (mut record, _) = found.into_file(&setting.rules, now_ms);
+        let mut write = record.reset(now_ms, Writer::default()).ok()??;
+        write.check_slots(Some(&slots)).ok()?;
+        let (slot, stored) = (write.slot(), write.record(0).clone());
+        let file = self.hosts[0].files.get_mut(&0)?;
+        file.write(slot, stored, left);
+        if left == Left::Whole {
+            file.synced(slot);
         }
-        issue && self.within_time(|state| state.processes.iter().all(Option::is_none))
-    }
-
-    fn within_time(&mut self, mut is_done: impl FnMut(&mut State) -> bool) -> bool {
-        let end_ms = self.passed_ms + SOON_MS;
-        loop {
-            let done = is_done(self);
-            self.end_all();
-            if done || self.wrong().is_some() || self.passed_ms >= end_ms {
-                return done && self.wrong().is_none();
-            }
-            let boot = self.clocks().boot;
-            let next = self.processes.iter().flatten().filter_map(|its| its.run.next_time()).min();
-            let wait_ms = next.map_or(TICK_MS, |next| next.saturating_sub(boot).as_millis() as i64);
-            self.passed_ms += wait_ms.clamp(1, 250);
-            (0..2).for_each(|who| self.poll(who));
-        }
-    }
-
-    /// All calls end well.
-    fn end_all(&mut self) {
-        for _ in 0..100 {
-            let first =
-                (0..2).find(|who| self.processes[*who].as_ref().is_some_and(|its| !its.flights.is_empty()));
-            match first {
-                Some(who) => {
-                    let _ = self.ends(who, 0);
-                }
-                None => return,
-            }
-        }
-        self.check(Err(Wrong::Busy));
+        Some(())
     }
 }

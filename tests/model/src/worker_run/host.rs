@@ -1,5 +1,6 @@
 //! The host: its locks, and records of two slots.
 
+use super::events::Left;
 use leafid_core::format::state::{self, SlotPair, StoredRecord};
 use std::collections::BTreeMap;
 
@@ -17,6 +18,8 @@ pub(super) struct File {
     /// The slot of the record that its holder may rely on: the last one that was read, or reported as durable.
     pub(super) kept: usize,
     holder: Option<usize>,
+    /// What was in a slot before it was written, as long as that is not synced.
+    unsynced: Option<(usize, Option<StoredRecord>)>,
 }
 
 impl Host {
@@ -41,6 +44,7 @@ impl Host {
             slots: [0, 1].map(|slot| state::read_slot(new, slot)),
             kept: 0,
             holder: None,
+            unsynced: None,
         });
         let free = file.holder.is_none();
         if free {
@@ -89,9 +93,43 @@ impl File {
         }
     }
 
-    /// `None` for half of a write.
-    pub(super) fn write(&mut self, slot: usize, stored: Option<StoredRecord>) {
-        self.slots[slot] = stored;
+    /// Half of a write cannot be read.
+    pub(super) fn write(&mut self, slot: usize, stored: StoredRecord, left: Left) {
+        match left {
+            Left::Whole => {
+                let before = self.slots[slot].replace(stored);
+                self.unsynced.get_or_insert((slot, before));
+            }
+            Left::Half => self.slots[slot] = None,
+            Left::Nothing => {}
+        }
+    }
+
+    /// The write of this slot is reported as durable.
+    pub(super) fn synced(&mut self, slot: usize) {
+        (self.kept, self.unsynced) = (slot, None);
+    }
+
+    pub(super) fn has_unsynced(&self) -> bool {
+        self.unsynced.is_some()
+    }
+
+    /// `None`: all was synced.
+    pub(super) fn lose_unsynced(&mut self) -> Option<()> {
+        let (slot, before) = self.unsynced.take()?;
+        self.slots[slot] = before;
+        self.slots.iter().any(Option::is_some).then_some(())
+    }
+
+    /// `None`: nothing would be left.
+    pub(super) fn lose_newest(&mut self) -> Option<()> {
+        let spare = self.slots().spare;
+        self.slots[1 - spare] = None;
+        self.slots[spare].is_some().then_some(())
+    }
+
+    pub(super) fn is_free(&self) -> bool {
+        self.holder.is_none()
     }
 
     pub(super) fn largest_number(&self) -> u64 {

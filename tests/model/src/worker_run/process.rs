@@ -1,12 +1,13 @@
 //! A process: its machine, the calls that are under way, and the leases of which it was told.
 
 use super::sources::{LeaseUse, lease_use};
-use super::state::{Wrong, layout};
+use super::state::Wrong;
 use super::told::{Leases, Told};
 use leafid_core::call::{CallId, Clocks};
 use leafid_core::run::{
     Answer, ProcessLeases, RunCall, RunCallEnd, RunNotice, RunState, RunTicket, WorkerRun,
 };
+use leafid_core::{Layout, Snowflake};
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
@@ -16,8 +17,8 @@ pub(super) struct Process {
     shared: ProcessLeases,
     pub(super) flights: Vec<Flight>,
     pub(super) leases: Leases,
-    /// The last tick with an id.
-    pub(super) last: Option<u64>,
+    /// Its last id.
+    pub(super) last: Option<i64>,
     /// The wish for a span that waits.
     pub(super) span: Wish,
     /// Whether its lease is lost, and no other one is held yet.
@@ -92,7 +93,7 @@ impl Process {
     }
 
     /// Polls the machine until it has nothing to say.
-    pub(super) fn poll(&mut self, clocks: Clocks) -> Result<(), Wrong> {
+    pub(super) fn poll(&mut self, clocks: Clocks, layout: Layout) -> Result<(), Wrong> {
         let before = self.run.generator().cloned();
         for _ in 0..100 {
             if let Some(notice) = self.run.next_notice(clocks) {
@@ -103,7 +104,7 @@ impl Process {
                     _ => {}
                 }
             } else if let Some((id, _, call)) = self.run.next_call(clocks, &mut self.shared) {
-                self.check(&call)?;
+                self.check(&call, layout)?;
                 let (call, asked) = (Some(call), clocks.boot);
                 self.flights.push(Flight {
                     id: Number(id),
@@ -120,7 +121,7 @@ impl Process {
                 }
                 self.see_loss();
                 self.wishes();
-                return self.check_generator(before.as_deref());
+                return self.check_generator(before.as_deref(), layout);
             }
         }
         Err(Wrong::Busy)
@@ -145,7 +146,7 @@ impl Process {
     }
 
     /// A generator that another one took the place of issues nothing more.
-    fn check_generator(&self, before: Option<&leafid_core::Snowflake>) -> Result<(), Wrong> {
+    fn check_generator(&self, before: Option<&Snowflake>, layout: Layout) -> Result<(), Wrong> {
         let now = self.run.generator().map(|generator| &**generator);
         let replaced = before.filter(|before| now.is_none_or(|now| !std::ptr::eq(*before, now)));
         if replaced.is_some_and(|before| before.first_unused().is_some()) {
@@ -155,17 +156,18 @@ impl Process {
         if self.closed && goes_on.is_some() {
             return Err(Wrong::NotSealed);
         }
-        match replaced.and(goes_on).zip(self.last) {
+        let tick = |id| layout.tick_at(layout.decode(id).expect("its own").timestamp_ms).unwrap_or(0);
+        match replaced.and(goes_on).zip(self.last.map(tick)) {
             Some((first, last)) if first <= last => Err(Wrong::BelowItsOwn),
             _ => Ok(()),
         }
     }
 
-    fn check(&mut self, call: &RunCall) -> Result<(), Wrong> {
+    fn check(&mut self, call: &RunCall, layout: Layout) -> Result<(), Wrong> {
         let used = match lease_use(call) {
             None => Ok(()),
             Some(LeaseUse::Renewal { token }) => self.leases.renew(&token),
-            Some(LeaseUse::Release { token, until_ms }) => self.leases.release(&token, until_ms, layout()),
+            Some(LeaseUse::Release { token, until_ms }) => self.leases.release(&token, until_ms, layout),
         };
         used.map_err(Wrong::Lease)
     }

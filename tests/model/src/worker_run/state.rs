@@ -1,73 +1,40 @@
-//! A state of the model, and what each event does to it.
+//! A state of the model, and what a process does in it.
 
-use super::Ids;
-use super::carry::failed;
+use super::clock::HostClock;
 use super::host::Host;
 use super::lease_server::LeaseServer;
 use super::process::{Flight, Process, Wish};
-use super::told::{BadUse, Told};
-use crate::bounds::RunBounds;
+use super::setting::{Ids, Setting};
+use super::told::BadUse;
 use leafid_core::call::{Clocks, FileAdvice};
 use leafid_core::format::state::Writer;
 use leafid_core::place::Place;
-use leafid_core::run::{Need, RunCall, RunSettings, WorkerRun, Workers};
-use leafid_core::{Action, ClockFilter, Layout, LayoutFields, Order, Rules};
+use leafid_core::run::{Need, RunSettings, RunState, WorkerRun};
+use leafid_core::{Action, ClockFilter, Span};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(super) const TICK_MS: i64 = 1_000;
-/// What the clock reads at the beginning.
-const START_MS: i64 = 20 * TICK_MS;
-pub(super) const LEASE_MS: i64 = 2 * TICK_MS;
-/// Within this time of a kind world there are ids.
-pub(super) const SOON_MS: i64 = 30_000;
+/// A lease lasts for so many ticks.
+const LEASE_TICKS: i64 = 2;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
+    pub(super) setting: Setting,
     pub(super) passed_ms: i64,
-    /// How far the clock of the host is from the server's.
-    off_ms: i64,
-    pub(super) ids: Ids,
+    pub(super) clocks: [HostClock; 2],
     pub(super) processes: [Option<Process>; 2],
-    pub(super) host: Host,
+    pub(super) hosts: [Host; 2],
     pub(super) server: LeaseServer,
+    /// Whether the server lost a span, so that it may give it again.
+    pub(super) lost_span: bool,
     issued: BTreeSet<i64>,
     by: [bool; 2],
     pub(super) starts: u32,
-    faults: u32,
-    late: u32,
+    pub(super) faults: u32,
+    pub(super) late: u32,
+    pub(super) resets: u32,
     pub(super) wrong: Option<Wrong>,
-}
-
-/// Which write a killed process leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Left {
-    Whole,
-    Half,
-    Nothing,
-}
-
-/// A process by its place, and a call by its place among those under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Event {
-    Pass,
-    Open(usize),
-    NextId(usize),
-    Close(usize),
-    /// The call has its effect, and its end is reported.
-    Ends(usize, usize),
-    /// The call takes longer.
-    IsLate(usize, usize),
-    /// A late call has its effect. Its end comes later.
-    HasEffect(usize, usize),
-    Fails(usize, usize),
-    FailsAfterEffect(usize, usize),
-    IsTorn(usize, usize),
-    EndsTwice(usize, usize),
-    Kill(usize, Left),
-    ClockIsSet(i64),
-    ServerForgets(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,42 +42,38 @@ pub(super) enum Wrong {
     IssuedTwice,
     GoesBack,
     NotDurable,
+    TooFarAhead,
     NotSealed,
     BelowItsOwn,
+    /// A run goes on after a leap of the clock.
+    OneRun,
     Lease(BadUse),
     Locks,
     OverTheNewest,
     OldNumber,
+    OwnRecordRefused,
     ClosedTwice,
     SleepsOver,
     Busy,
 }
 
-pub(super) fn layout() -> Layout {
-    let (timestamp_bits, worker_bits, sequence_bits) = (20, 2, 0);
-    let (order, tick_ms) = (Order::WorkerSequence, TICK_MS);
-    let fields = LayoutFields { epoch_ms: 0, tick_ms, timestamp_bits, worker_bits, sequence_bits, order };
-    Layout::new(fields).expect("at most 63 bits")
-}
-
-fn rules() -> Rules {
-    Rules { max_backwards_ms: 3 * TICK_MS, random_start: 0, ..Rules::default() }
-}
-
 impl State {
-    pub(super) fn new(ids: Ids) -> State {
+    pub(super) fn new(setting: Setting) -> State {
+        let lease_ms = LEASE_TICKS * setting.tick_ms;
         State {
+            setting,
             passed_ms: 0,
-            off_ms: 0,
-            ids,
+            clocks: setting.off.map(|ticks| HostClock::new(ticks * setting.tick_ms)),
             processes: [None, None],
-            host: Host::default(),
-            server: LeaseServer::new(ids.leased(), LEASE_MS, TICK_MS, false),
+            hosts: [Host::default(), Host::default()],
+            server: LeaseServer::new(setting.leased_ids(), lease_ms, setting.tick_ms, false),
+            lost_span: false,
             issued: BTreeSet::new(),
             by: [false, false],
             starts: 0,
             faults: 0,
             late: 0,
+            resets: 0,
             wrong: None,
         }
     }
@@ -127,26 +90,54 @@ impl State {
         self.by == [true, true]
     }
 
-    pub(super) fn clocks(&self) -> Clocks {
-        let boot = Duration::from_millis((100_000 + self.passed_ms) as u64);
-        Clocks { wall_ms: START_MS + self.passed_ms + self.off_ms, boot }
+    /// Whether an id is issued under a lease that was renewed.
+    pub(super) fn has_renewed(&self) -> bool {
+        self.processes.iter().flatten().any(|its| its.last.is_some() && its.leases.has_renewed())
+    }
+
+    /// Whether an id is issued although the record has spans of runs before, and spans that a reset skipped.
+    pub(super) fn remembers(&self) -> [bool; 2] {
+        let record = self.hosts[0].files.get(&0).map(|file| file.slots().newest.record);
+        let issues = self.processes.iter().flatten().any(|its| its.last.is_some());
+        record.filter(|_| issues).map_or([false; 2], |its| [!its.former.is_empty(), !its.skipped.is_empty()])
+    }
+
+    /// The clock that this process reads. Machines with one volume have clocks of their own.
+    pub(super) fn clock_of(&self, who: usize) -> usize {
+        if self.setting.apart || self.setting.ids == Ids::Fixed { who } else { 0 }
+    }
+
+    pub(super) fn host(&mut self, who: usize) -> &mut Host {
+        &mut self.hosts[if self.setting.apart { who } else { 0 }]
+    }
+
+    pub(super) fn clocks(&self, who: usize) -> Clocks {
+        self.clocks[self.clock_of(who)].read(&self.setting)
     }
 
     pub(super) fn server_ms(&self) -> i64 {
-        START_MS + self.passed_ms
+        let mut clock = HostClock::new(0);
+        clock.pass(self.passed_ms);
+        clock.read(&self.setting).wall_ms
+    }
+
+    /// This time passes.
+    pub(super) fn pass(&mut self, ms: i64) {
+        self.passed_ms += ms;
+        for (clock, speed) in self.clocks.iter_mut().zip(self.setting.speed) {
+            clock.pass(ms * speed / 2);
+        }
     }
 
     fn settings(&self) -> RunSettings {
+        let Setting { rules, .. } = self.setting;
         RunSettings {
             name: "n".into(),
-            layout: layout(),
-            rules: rules(),
-            workers: match self.ids {
-                Ids::Fixed => Workers::Within { first: 0, last: 0 },
-                Ids::Object(_) => Workers::Callback { leases: true },
-            },
-            persist: true,
-            locks_host: true,
+            layout: self.setting.layout(),
+            rules,
+            workers: self.setting.workers(),
+            persist: self.setting.persists(),
+            locks_host: self.setting.persists(),
             start_after: 0,
             timeout: Duration::from_secs(2),
             lazy: false,
@@ -156,131 +147,7 @@ impl State {
         }
     }
 
-    /// All that may happen now.
-    pub(super) fn events(&self, bounds: &RunBounds, events: &mut Vec<Event>) {
-        let (faulty, slow) = (self.faults < bounds.faults, self.late < bounds.late);
-        let processes =
-            || self.processes.iter().enumerate().filter_map(|(who, its)| Some((who, its.as_ref()?)));
-        let prompt = processes()
-            .find_map(|(who, its)| Some((who, its.flights.iter().position(|call| call.is_prompt)?)));
-        if let Some((who, at)) = prompt {
-            events.push(Event::Ends(who, at));
-            let call = self.processes[who].as_ref().and_then(|its| its.flights[at].call.as_ref());
-            // It has no effect here.
-            if matches!(call, Some(RunCall::Names(_))) {
-                return;
-            }
-            if slow {
-                events.push(Event::IsLate(who, at));
-            }
-            if faulty {
-                self.faults_of(who, at, events);
-            }
-            return;
-        }
-        if self.passed_ms < bounds.ticks * TICK_MS {
-            events.push(Event::Pass);
-        }
-        for (who, its) in self.processes.iter().enumerate() {
-            let Some(its) = its else {
-                if self.starts < bounds.starts {
-                    events.push(Event::Open(who));
-                }
-                continue;
-            };
-            events.extend([Event::NextId(who), Event::Close(who)]);
-            for at in 0..its.flights.len() {
-                events.extend([Event::HasEffect(who, at), Event::Ends(who, at)]);
-                if faulty {
-                    self.faults_of(who, at, events);
-                }
-            }
-            if faulty && its.flights.is_empty() {
-                events.push(Event::Kill(who, Left::Nothing));
-            }
-        }
-        if faulty {
-            events.extend([Event::ClockIsSet(-2 * TICK_MS), Event::ClockIsSet(2 * TICK_MS)]);
-            events.extend((0..self.ids.leased()).map(Event::ServerForgets));
-        }
-    }
-
-    fn faults_of(&self, who: usize, at: usize, events: &mut Vec<Event>) {
-        events.extend([Event::Fails(who, at), Event::FailsAfterEffect(who, at), Event::IsTorn(who, at)]);
-        events.push(Event::EndsTwice(who, at));
-        events.extend([Left::Whole, Left::Half, Left::Nothing].map(|left| Event::Kill(who, left)));
-    }
-
-    /// `None`: it cannot happen.
-    pub(super) fn happens(&mut self, event: Event) -> Option<()> {
-        match event {
-            Event::Pass => {
-                self.passed_ms += TICK_MS;
-                self.poll(0);
-                self.poll(1);
-            }
-            Event::Open(who) => self.open(who),
-            Event::NextId(who) => self.next_id(who)?,
-            Event::Close(who) => self.close(who)?,
-            Event::Ends(who, at) => self.ends(who, at)?,
-            Event::IsLate(who, at) => {
-                self.late += 1;
-                self.flight(who, at)?.is_prompt = false;
-            }
-            Event::HasEffect(who, at) => self.takes_effect(who, at, Left::Whole, false)?,
-            _ => {
-                self.faults += 1;
-                self.fault(event)?;
-            }
-        }
-        Some(())
-    }
-
-    fn fault(&mut self, event: Event) -> Option<()> {
-        match event {
-            Event::Fails(who, at) => {
-                let random = self.random(who, at)?;
-                let flight = self.flight(who, at)?;
-                flight.end = Some((failed(flight.call.take()?, random)?, Told::Nothing));
-                self.ends(who, at)
-            }
-            Event::FailsAfterEffect(who, at) => {
-                self.takes_effect(who, at, Left::Whole, true)?;
-                self.ends(who, at)
-            }
-            Event::IsTorn(who, at) => {
-                let is_write = matches!(self.flight(who, at)?.call, Some(RunCall::WriteRecord(_)));
-                self.takes_effect(who, at, Left::Half, true).filter(|()| is_write)?;
-                self.ends(who, at)
-            }
-            Event::EndsTwice(who, at) => {
-                let flight = self.flight(who, at)?;
-                if flight.again {
-                    return None;
-                }
-                flight.is_prompt = false;
-                self.takes_effect(who, at, Left::Whole, false);
-                let flight = self.flight(who, at)?;
-                let again = Flight { again: true, ..flight.clone() };
-                self.processes[who].as_mut()?.flights.push(again);
-                self.ends(who, at)
-            }
-            Event::Kill(who, left) => self.kill(who, left),
-            Event::ClockIsSet(off_ms) => {
-                self.off_ms = off_ms;
-                self.poll(0);
-                self.poll(1);
-                Some(())
-            }
-            Event::ServerForgets(worker_id) => {
-                self.server.forget(worker_id);
-                Some(())
-            }
-            _ => None,
-        }
-    }
-
-    fn flight(&mut self, who: usize, at: usize) -> Option<&mut Flight> {
+    pub(super) fn flight(&mut self, who: usize, at: usize) -> Option<&mut Flight> {
         self.processes[who].as_mut()?.flights.get_mut(at)
     }
 
@@ -291,10 +158,10 @@ impl State {
     }
 
     pub(super) fn poll(&mut self, who: usize) {
-        let clocks = self.clocks();
+        let (clocks, layout) = (self.clocks(who), self.setting.layout());
         let Some(process) = &mut self.processes[who] else { return };
         let before = process.flights.len();
-        let found = process.poll(clocks);
+        let found = process.poll(clocks, layout);
         let writes: Vec<_> =
             process.flights[before..].iter().filter_map(|flight| flight.call.clone()).collect();
         self.check(found);
@@ -305,21 +172,31 @@ impl State {
         self.bury(who);
     }
 
+    pub(super) fn poll_all(&mut self) {
+        self.poll(0);
+        self.poll(1);
+    }
+
     /// A closed process whose calls have all ended is gone.
     fn bury(&mut self, who: usize) {
         let gone = self.processes[who].as_ref().is_some_and(|its| its.closed && its.flights.is_empty());
         if gone {
-            if !self.host.is_free_of(who) {
+            if !self.host(who).is_free_of(who) {
                 self.check(Err(Wrong::Locks));
             }
-            let none_is_kept = self.processes[who].take().map_or(Ok(()), |its| its.leases.none_is_kept());
+            let boot = self.clocks(who).boot;
+            let none_is_kept = self.processes[who].take().map_or(Ok(()), |mut its| {
+                its.leases.end_by(boot);
+                its.leases.none_is_kept()
+            });
             self.check(none_is_kept.map_err(Wrong::Lease));
         }
     }
 
     pub(super) fn open(&mut self, who: usize) {
         self.starts += 1;
-        let writer = Writer { host: "h".into(), boot: "b".into(), ..Writer::default() };
+        let at = self.clock_of(who).to_string();
+        let writer = Writer { host: at.clone(), boot: at, ..Writer::default() };
         let place = Place {
             clock: Arc::new(ClockFilter::new()),
             writer,
@@ -331,14 +208,14 @@ impl State {
             machine_start: None,
             inherited: None,
         };
-        let mut process = Process::new(WorkerRun::new(self.settings(), place, u64::from(self.starts)));
-        process.run.want(Need::Open { longest: None, loops: false }, self.clocks());
+        let mut process = Process::new(WorkerRun::new(self.settings(), place, 1));
+        process.run.want(Need::Open { longest: None, loops: false }, self.clocks(who));
         self.processes[who] = Some(process);
         self.poll(who);
     }
 
     pub(super) fn close(&mut self, who: usize) -> Option<()> {
-        let clocks = self.clocks();
+        let clocks = self.clocks(who);
         let process = self.processes[who].as_mut().filter(|its| !its.closes)?;
         process.closes = true;
         process.run.want(Need::Close { quietly: false, waits_for_source: true }, clocks);
@@ -348,10 +225,10 @@ impl State {
 
     /// An id, or the wish for a span.
     pub(super) fn next_id(&mut self, who: usize) -> Option<()> {
-        let clocks = self.clocks();
+        let clocks = self.clocks(who);
         let process = self.processes[who].as_mut().filter(|its| !its.closes)?;
         let Some(generator) = process.run.generator() else {
-            if matches!(process.run.state(), leafid_core::run::RunState::Failed(_)) {
+            if matches!(process.run.state(), RunState::Failed(_)) {
                 process.run.want(Need::Open { longest: None, loops: false }, clocks);
                 self.poll(who);
                 return Some(());
@@ -376,24 +253,30 @@ impl State {
     }
 
     fn judge(&mut self, who: usize, id: i64) -> Result<(), Wrong> {
-        let parts = layout().decode(id).expect("a generator's own");
+        let (layout, now_ms) = (self.setting.layout(), self.clocks(who).wall_ms);
+        let parts = layout.decode(id).expect("a generator's own");
         let ms = parts.timestamp_ms;
-        let tick = layout().tick_at(ms).unwrap_or(0);
+        let tick = layout.tick_at(ms).unwrap_or(0);
         self.by[who] = true;
-        if !self.issued.insert(id) {
+        if !self.issued.insert(id) && !self.lost_span {
             return Err(Wrong::IssuedTwice);
+        } else if ms - now_ms > self.setting.most_ahead_ms() {
+            return Err(Wrong::TooFarAhead);
         }
-        let file = self.host.locked(who).ok_or(Wrong::Locks)?;
-        let run = file.slots().newest.record;
-        if run.worker_id != parts.worker_id || !(run.run.from..run.run.until).contains(&tick) {
-            return Err(Wrong::NotDurable);
+        if self.setting.persists() {
+            let record = self.host(who).locked(who).ok_or(Wrong::Locks)?.slots().newest.record;
+            let holds = |span: &Span| (span.from..span.until).contains(&tick);
+            let is_durable = holds(&record.run) || record.former.iter().any(holds);
+            if record.worker_id != parts.worker_id || !is_durable {
+                return Err(Wrong::NotDurable);
+            }
         }
         let Some(process) = &mut self.processes[who] else { return Ok(()) };
-        if process.last.is_some_and(|last| last >= tick) {
+        if process.last.is_some_and(|last| last >= id) {
             return Err(Wrong::GoesBack);
         }
-        process.last = Some(tick);
-        match self.ids {
+        process.last = Some(id);
+        match self.setting.ids {
             Ids::Fixed => Ok(()),
             _ => process.leases.issue(parts.worker_id, ms, tick).map_err(Wrong::Lease),
         }

@@ -1,0 +1,59 @@
+//! The clocks of a host.
+
+use super::setting::Setting;
+use leafid_core::call::Clocks;
+use std::time::Duration;
+
+/// What the clock reads at the beginning, in ticks: more than the machines' clocks are apart.
+const START: i64 = 10_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct HostClock {
+    /// How long it has run.
+    counted_ms: i64,
+    /// How far it was set.
+    off_ms: i64,
+    stands: bool,
+}
+
+impl HostClock {
+    pub(super) const fn new(off_ms: i64) -> HostClock {
+        HostClock { counted_ms: 0, off_ms, stands: false }
+    }
+
+    pub(super) fn read(&self, setting: &Setting) -> Clocks {
+        let boot = Duration::from_millis((100_000 + self.counted_ms) as u64);
+        Clocks { wall_ms: START * setting.tick_ms + self.counted_ms + self.off_ms, boot }
+    }
+
+    /// This time passes, which the host takes for so long.
+    pub(super) fn pass(&mut self, ms: i64) {
+        self.counted_ms += ms;
+        if self.stands {
+            self.off_ms -= ms;
+        }
+    }
+
+    pub(super) fn set(&mut self, off_ms: i64) {
+        (self.off_ms, self.stands) = (off_ms, false);
+    }
+
+    /// After so long since the beginning, it says how long.
+    pub(super) fn set_right(&mut self, passed_ms: i64) {
+        self.set(passed_ms - self.counted_ms);
+    }
+
+    /// Whether it is set to another time than so far from the right one.
+    pub(super) fn is_off(&self, off_ms: i64) -> bool {
+        self.off_ms != off_ms
+    }
+
+    /// `None`: it stood before.
+    pub(super) fn stops(&mut self) -> Option<()> {
+        (!std::mem::replace(&mut self.stands, true)).then_some(())
+    }
+
+    pub(super) fn runs(&mut self) {
+        self.stands = false;
+    }
+}
