@@ -159,7 +159,7 @@ impl Leaving {
 
     fn write(&mut self, m: &Moment<'_>) -> Option<RecordWrite> {
         let record = self.file.record();
-        let closed = record.clone().closed(self.first_unused, m.now_ms);
+        let closed = record.clone().ended(self.first_unused, m.now_ms);
         // Not after a step back, which the next start must detect.
         let writer =
             if closed.granted_at_ms > record.granted_at_ms { m.writer() } else { self.file.writer().clone() };

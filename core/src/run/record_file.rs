@@ -37,7 +37,7 @@ impl RecordFound {
     pub fn into_file(self, rules: &Rules, now_ms: i64) -> (RecordFile, Option<String>) {
         let RecordFound { mut newest, spare, damaged, path, advice } = self;
         let warning = damaged.then(|| {
-            newest.record = newest.record.clone().after_lost_slot(rules, now_ms);
+            newest.record = newest.record.clone().with_lost_slot(rules, now_ms);
             let until_ms = newest.record.layout.tick_start_ms(newest.record.run.until);
             format!(
                 "one slot of {path} is damaged; the other one is used, and ids continue at {}",

@@ -51,6 +51,29 @@ pub struct Record {
     pub former: Vec<Span>,
 }
 
+#[cfg(feature = "parts")]
+impl Record {
+    /// Decides whether the next generator may start, and at which tick.
+    pub fn admit(&self, rules: &Rules, now_ms: i64) -> Admission {
+        self.admission(rules, now_ms)
+    }
+
+    /// The same record with all ticks below this one used.
+    pub fn raised_to(self, floor: u64) -> Record {
+        self.raised(floor)
+    }
+
+    /// The record after a clean end: its run ends at the first unused tick of the sealed generator.
+    pub fn closed(self, first_unused: u64, now_ms: i64) -> Record {
+        self.ended(first_unused, now_ms)
+    }
+
+    /// The older record of a file whose newest slot cannot be read, raised above any span that the slot may have held.
+    pub fn after_lost_slot(self, rules: &Rules, now_ms: i64) -> Record {
+        self.with_lost_slot(rules, now_ms)
+    }
+}
+
 /// Whether a new generator may start.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Admission {
@@ -74,7 +97,7 @@ impl Record {
     /// Under `continue` it starts at `run.until`, if the record was not granted more than `max_backwards_ms` ahead of
     /// the clock and does not end more than a day ahead of it. Under `wait` it starts when the clock has reached
     /// `run.until`, which is at most the longest span ahead. The bound of 5 ms is for a running generator.
-    pub fn admit(&self, rules: &Rules, now_ms: i64) -> Admission {
+    pub(crate) fn admission(&self, rules: &Rules, now_ms: i64) -> Admission {
         let Some(now) = self.layout.tick_at(now_ms) else {
             return Admission::Refused(self.layout.clock_before_epoch(now_ms));
         };
@@ -163,7 +186,7 @@ impl Record {
     }
 
     /// The same record with all ticks below this one used: another lease source or another program may have used them.
-    pub fn raised_to(mut self, floor: u64) -> Record {
+    pub(crate) fn raised(mut self, floor: u64) -> Record {
         if floor > self.run.until {
             self.run = Span { from: floor, until: floor };
         }
@@ -176,7 +199,7 @@ impl Record {
     }
 
     /// The record after a clean end: its run ends at the first unused tick of the sealed generator.
-    pub fn closed(self, first_unused: u64, now_ms: i64) -> Record {
+    pub(crate) fn ended(self, first_unused: u64, now_ms: i64) -> Record {
         let Span { from, until } = self.run;
         // The earlier time of a grant stays, so that the next start detects that the clock went back.
         let granted_at_ms = now_ms.max(self.granted_at_ms);
@@ -185,7 +208,7 @@ impl Record {
 
     /// The older record of a file whose newest slot cannot be read, raised above any span that the slot may have held:
     /// no span is longer than the longest, and none ended further ahead of the clock than the rules allow.
-    pub fn after_lost_slot(mut self, rules: &Rules, now_ms: i64) -> Record {
+    pub(crate) fn with_lost_slot(mut self, rules: &Rules, now_ms: i64) -> Record {
         let ahead_ms = rules.bridged_ms().max(LONGEST_SPAN_MS);
         let longer_ms = self.layout.tick_start_ms(self.run.until) + LONGEST_SPAN_MS;
         if let Some(tick) = self.layout.tick_from(longer_ms.max(now_ms + ahead_ms)) {

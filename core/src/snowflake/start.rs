@@ -58,13 +58,13 @@ impl Start<'_> {
         let layout = &found.layout;
         self.check_start_after(layout, now_ms)?;
         let leased = self.lease.map_or(0, |span| span.from);
-        let record = found.clone().raised_to(leased.max(self.floor).max(self.start_after));
+        let record = found.clone().raised(leased.max(self.floor).max(self.start_after));
         if let Some(from) = self.waits_from(found, &record, now_ms)? {
             // The empty span tells the next start that the wait is not over.
             let first = Span { from, until: from };
             return Ok(StartAction::Begin { first, begins_ms: Some(layout.tick_start_ms(from)) });
         }
-        let mut from = match record.admit(self.rules, now_ms) {
+        let mut from = match record.admission(self.rules, now_ms) {
             Admission::From(tick) => tick,
             Admission::WaitUntil(ms) => return Ok(StartAction::WaitUntil(ms)),
             Admission::Refused(error) => return Err(error),

@@ -76,6 +76,42 @@
 //! ```
 //!
 //! ```compile_fail,E0599
+//! fn ends(record: leafid_core::Record) {
+//!     let _ = record.closed(0, 0);
+//! }
+//! ```
+//!
+//! ```compile_fail,E0624
+//! fn ends(record: leafid_core::Record) {
+//!     let _ = record.ended(0, 0);
+//! }
+//! ```
+//!
+//! ```compile_fail,E0599
+//! fn raises(record: leafid_core::Record) {
+//!     let _ = record.raised_to(1);
+//! }
+//! ```
+//!
+//! ```compile_fail,E0624
+//! fn raises(record: leafid_core::Record) {
+//!     let _ = record.raised(1);
+//! }
+//! ```
+//!
+//! ```compile_fail,E0599
+//! fn believes(record: leafid_core::Record, rules: &leafid_core::Rules) {
+//!     let _ = (record.admit(rules, 0), record.after_lost_slot(rules, 0));
+//! }
+//! ```
+//!
+//! ```compile_fail,E0624
+//! fn believes(record: leafid_core::Record, rules: &leafid_core::Rules) {
+//!     let _ = (record.admission(rules, 0), record.with_lost_slot(rules, 0));
+//! }
+//! ```
+//!
+//! ```compile_fail,E0599
 //! use leafid_core::{Record, format::state::Writer, run::record_file::RecordFile};
 //! fn writes(file: &mut RecordFile, record: Record, writer: Writer) {
 //!     let _ = file.write(record, writer);
