@@ -139,8 +139,7 @@ fn the_declarations_of_typescript_have_every_option() {
         found.extend(differences(file, of, &named, besides));
         found.extend(other_types(file, of, &named, |row| {
             let kind = match row.kind {
-                // An id is above 2^53.
-                OptionKind::Int if row.name == "start_after" => "bigint | string | number".into(),
+                OptionKind::Id => "bigint | string | number".into(),
                 OptionKind::Int => "number".into(),
                 OptionKind::Flag => "boolean".into(),
                 OptionKind::Text | OptionKind::Path => "string".into(),
@@ -169,7 +168,7 @@ fn the_stub_of_python_has_every_option() {
         found.extend(differences(file, of, &named, &[]));
         found.extend(other_types(file, of, &named, |row| {
             let kind = match row.kind {
-                OptionKind::Int => "SupportsIndex".into(),
+                OptionKind::Int | OptionKind::Id => "SupportsIndex".into(),
                 OptionKind::Flag => "bool".into(),
                 OptionKind::Text => "str".into(),
                 OptionKind::Path => "str | PathLike[str]".into(),
@@ -221,7 +220,7 @@ fn the_headers_of_c_have_a_setter_for_every_option() {
         }
         found.extend(differences("include/leafid.h", of, &named, &[]));
         found.extend(other_types("include/leafid.h", of, &named, |row| match row.kind {
-            OptionKind::Int => Some("int64_t".into()),
+            OptionKind::Int | OptionKind::Id => Some("int64_t".into()),
             // A number of an enum.
             OptionKind::Flag | OptionKind::Word(_) => Some("int32_t".into()),
             OptionKind::Text | OptionKind::Path => Some("const char ".into()),

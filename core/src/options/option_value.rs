@@ -1,7 +1,7 @@
 //! The values that a language gives to options, before they are checked.
 
 use super::refused::shown_value;
-use super::table::{OptionKind, OptionOf, find};
+use super::table::{OptionKind, OptionOf, OptionRow};
 use crate::format::counter::MOST_STEP;
 use crate::options::allowed::allowed;
 use crate::options::refused::refused;
@@ -80,7 +80,7 @@ impl OptionValue {
     pub fn is_of(&self, kind: OptionKind) -> bool {
         use OptionValue as Is;
         match kind {
-            OptionKind::Int => matches!(self, Is::Int(_)),
+            OptionKind::Int | OptionKind::Id => matches!(self, Is::Int(_)),
             OptionKind::Text | OptionKind::Word(_) => matches!(self, Is::Text(_)),
             OptionKind::Flag => matches!(self, Is::Flag(_)),
             OptionKind::Path => matches!(self, Is::Path(_) | Is::Text(_)),
@@ -136,7 +136,7 @@ impl OptionValues {
     ///
     /// Errors: `invalid_argument` for an unknown name, and for a value of another kind.
     pub fn set(&mut self, name: &str, value: OptionValue) -> Result<()> {
-        let Some(row) = find(name).filter(|row| row.of.includes(self.of)) else {
+        let Some(row) = OptionRow::find(self.of, name) else {
             let allowed = "those of docs/OPTIONS.md";
             return Err(Error::invalid(&Quoted(name).to_string(), "an unknown option", allowed));
         };

@@ -28,6 +28,8 @@ impl OptionOf {
 pub enum OptionKind {
     /// An integer.
     Int,
+    /// An id, which may be above 2^53.
+    Id,
     /// Text.
     Text,
     /// One of these texts.
@@ -50,6 +52,27 @@ pub enum OptionKind {
     Prewarm,
     /// A callback.
     Callback,
+}
+
+impl OptionKind {
+    /// Its name, for hosts in languages that cannot match it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            OptionKind::Int => "int",
+            OptionKind::Id => "id",
+            OptionKind::Text => "text",
+            OptionKind::Word(_) => "word",
+            OptionKind::Flag => "flag",
+            OptionKind::Path => "path",
+            OptionKind::Headers => "headers",
+            OptionKind::Worker => "worker",
+            OptionKind::Layout => "layout",
+            OptionKind::Urls => "urls",
+            OptionKind::Tags => "tags",
+            OptionKind::Prewarm => "prewarm",
+            OptionKind::Callback => "callback",
+        }
+    }
 }
 
 /// One option.
@@ -104,7 +127,7 @@ const SERVERS: &str = "URLs such as http://leaf-1:8080, or file:DIR alone; or fe
 
 /// Every option, in the order of docs/OPTIONS.md.
 pub const OPTIONS: [OptionRow; 37] = {
-    use OptionKind::{Callback, Flag, Headers, Int, Path, Prewarm, Tags, Text, Urls, Word, Worker};
+    use OptionKind::{Callback, Flag, Headers, Id, Int, Path, Prewarm, Tags, Text, Urls, Word, Worker};
     use OptionOf::{Both, Segments, Snowflake};
     [
         row(Snowflake, "worker", Worker, "", WORKER).with_variable("LEAFID_WORKER"),
@@ -135,7 +158,7 @@ pub const OPTIONS: [OptionRow; 37] = {
         row(Snowflake, "on_exhausted", Word(&["wait", "borrow"]), "wait", OnExhausted::ALLOWED),
         row(Snowflake, "random_start", Int, "100", Rules::ALLOWED_RANDOM_START),
         row(Snowflake, "clock_source", Word(&["system", "coarse"]), "system", ClockSource::ALLOWED),
-        row(Snowflake, "start_after", Int, "none", "an id of this layout, 0 to 9223372036854775807"),
+        row(Snowflake, "start_after", Id, "none", "an id of this layout, 0 to 9223372036854775807"),
         row(
             Snowflake,
             "peer_times",
@@ -177,6 +200,13 @@ pub const OPTIONS: [OptionRow; 37] = {
         ),
     ]
 };
+
+impl OptionRow {
+    /// The option of this name that one of the two kinds has.
+    pub fn find(of: OptionOf, name: &str) -> Option<&'static OptionRow> {
+        find(name).filter(|row| row.of.includes(of))
+    }
+}
 
 /// The option of this name.
 pub(crate) fn find(name: &str) -> Option<&'static OptionRow> {
