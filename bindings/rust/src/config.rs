@@ -2,6 +2,7 @@
 
 pub(crate) mod http_options;
 pub(crate) mod key_source;
+pub(crate) mod shared_setters;
 pub(crate) mod state_dir;
 pub(crate) mod surroundings;
 pub(crate) mod user_options;

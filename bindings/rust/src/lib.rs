@@ -44,7 +44,10 @@ mod worker;
 pub use config::key_source::load_public_id_key;
 pub use leafid_core::options::{ClockSource, MOST_IDS, allowed};
 #[doc(hidden)]
-pub use leafid_core::options::{DEFAULT_TIMEOUT_MS, MOST_MS, MOST_PREWARMED, no_memory, refused, shown_url};
+pub use leafid_core::options::{
+    DEFAULT_TIMEOUT_MS, MOST_MS, MOST_PREWARMED, Named, OPTIONS, OptionKind, OptionOf, OptionRow,
+    OptionValue, Spelling, no_memory, refused, shown_url,
+};
 #[doc(hidden)]
 pub use leafid_core::segment::LONGEST_RUN;
 pub use leafid_core::{

@@ -1,7 +1,7 @@
 //! The choice of the state directory.
 
 use crate::os::disk::is_writable;
-use leafid_core::options::allowed;
+use leafid_core::options::{Named, allowed};
 use leafid_core::{Code, Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -60,9 +60,8 @@ fn default_dir() -> Result<PathBuf> {
         return Ok(shared);
     }
     dirs::state_dir().or_else(dirs::data_local_dir).map(|dir| dir.join("leafid")).ok_or_else(|| {
-        Error::new(
-            Code::StateIo,
-            format!("{} is not writable and the user has no home directory; set state_dir", shared.display()),
-        )
+        let (shared, option) = (shared.display(), Named("state_dir"));
+        let message = format!("{shared} is not writable and the user has no home directory; set {option}");
+        Error::new(Code::StateIo, message)
     })
 }

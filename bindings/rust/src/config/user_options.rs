@@ -1,7 +1,10 @@
 //! The options of a builder as the user set them.
 
 use leafid_core::Result;
-use leafid_core::options::{Environment, OptionOf, OptionValue, OptionValues, milliseconds};
+use leafid_core::options::{
+    Environment, OPTIONS, OptionKind, OptionOf, OptionRow, OptionValue, OptionValues, milliseconds,
+};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,35 +21,32 @@ pub(crate) struct UserOptions<C> {
     /// By the names of the core, which checks them.
     pub(crate) values: OptionValues,
     pub(crate) code: C,
-    /// Paths as the system has them.
-    pub(crate) ca_file: Option<PathBuf>,
-    pub(crate) state_dir: Option<PathBuf>,
+    /// Paths as the system has them, by the names of their options.
+    paths: BTreeMap<String, PathBuf>,
     pub(crate) max_wait_ms: Option<i64>,
 }
 
 impl<C> UserOptions<C> {
-    /// Sets a value of the kind that the option has.
-    pub(crate) fn set(&mut self, name: &str, value: OptionValue) {
-        let set = self.values.set(name, value);
-        debug_assert!(set.is_ok(), "{set:?}");
+    /// Errors: `invalid_argument` for an unknown name, and for a value of another kind.
+    pub(crate) fn set(&mut self, name: &str, value: OptionValue) -> Result<()> {
+        match (OPTIONS.iter().find(|row| row.name == name), value) {
+            (Some(OptionRow { kind: OptionKind::Path, .. }), OptionValue::Text(text)) => {
+                self.set_path(name, text.into())
+            }
+            (_, value) => self.values.set(name, value),
+        }
     }
 
-    pub(crate) fn set_headers<K: Into<String>, V: Into<String>>(
-        &mut self,
-        headers: impl IntoIterator<Item = (K, V)>,
-    ) {
-        let headers = headers.into_iter().map(|(name, value)| (name.into(), value.into()));
-        self.set("headers", OptionValue::Headers(headers.collect()));
+    /// As `set`.
+    pub(crate) fn set_path(&mut self, name: &str, path: PathBuf) -> Result<()> {
+        self.values.set(name, OptionValue::Path(path.as_os_str().as_encoded_bytes().to_vec()))?;
+        self.paths.insert(name.into(), path);
+        Ok(())
     }
 
-    pub(crate) fn set_ca_file(&mut self, file: PathBuf) {
-        self.set("ca_file", path(&file));
-        self.ca_file = Some(file);
-    }
-
-    pub(crate) fn set_state_dir(&mut self, directory: PathBuf) {
-        self.set("state_dir", path(&directory));
-        self.state_dir = Some(directory);
+    /// The path that was set.
+    pub(crate) fn path(&self, name: &str) -> Option<&Path> {
+        self.paths.get(name).map(PathBuf::as_path)
     }
 
     /// The longest wait that a call of the handle accepts. Errors: `invalid_argument`.
@@ -55,18 +55,12 @@ impl<C> UserOptions<C> {
     }
 }
 
-/// For the checks.
-fn path(path: &Path) -> OptionValue {
-    OptionValue::Path(path.as_os_str().as_encoded_bytes().to_vec())
-}
-
 impl<C: UserCode> Default for UserOptions<C> {
     fn default() -> UserOptions<C> {
         UserOptions {
             values: OptionValues::new(C::OF),
             code: C::default(),
-            ca_file: None,
-            state_dir: None,
+            paths: BTreeMap::new(),
             max_wait_ms: None,
         }
     }

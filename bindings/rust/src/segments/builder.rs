@@ -5,6 +5,7 @@ use super::options::{Prewarm, Protocol, SegmentsOptions};
 use super::settings::SegmentsSettings;
 use super::source::callback::SegmentSource;
 use super::source::fetch_request::{FetchRequest, Fetched};
+use crate::config::shared_setters::shared_setters;
 use crate::tasks::user_calls::Answer;
 use leafid_core::Result;
 use leafid_core::options::{FileTag, OptionValue};
@@ -28,6 +29,8 @@ impl Segments {
 }
 
 impl SegmentsBuilder {
+    shared_setters!();
+
     /// The URLs of servers, such as `http://leaf-1:8080`. leafid prefers the first one and backs off from one that
     /// fails.
     ///
@@ -78,23 +81,6 @@ impl SegmentsBuilder {
         self.set("prefetch", OptionValue::Int(percent))
     }
 
-    /// The longest wait of a call for its next id, in milliseconds, 1 to 3,600,000. Default 2000.
-    ///
-    /// A `take` that makes progress may last longer.
-    pub fn timeout_ms(self, ms: i64) -> Self {
-        self.set("timeout_ms", OptionValue::Int(ms))
-    }
-
-    /// The longest duration of a request over all servers, in milliseconds, 1 to 3,600,000. Default 1000.
-    pub fn request_timeout_ms(self, ms: i64) -> Self {
-        self.set("request_timeout_ms", OptionValue::Int(ms))
-    }
-
-    /// The longest duration of a connection to a server, in milliseconds, 1 to 3,600,000. Default 300.
-    pub fn connect_timeout_ms(self, ms: i64) -> Self {
-        self.set("connect_timeout_ms", OptionValue::Int(ms))
-    }
-
     /// The number of kept-alive connections to each server, 1 to 64. Default 4.
     ///
     /// With a Leaf it is also the number of concurrent requests, for all tags together.
@@ -109,61 +95,6 @@ impl SegmentsBuilder {
     /// is your word that tags called so are no blocks of ids for anybody.
     pub fn block_size(self, ids: i64) -> Self {
         self.set("block_size", OptionValue::Int(ids))
-    }
-
-    /// Sent to servers as `Authorization: Bearer …`, or to tinyid as its own `token`. Default none.
-    pub fn token(self, token: impl Into<String>) -> Self {
-        self.set("token", OptionValue::Text(token.into()))
-    }
-
-    /// More headers that are sent to servers. Default none.
-    pub fn headers<K: Into<String>, V: Into<String>>(
-        mut self,
-        headers: impl IntoIterator<Item = (K, V)>,
-    ) -> Self {
-        self.options.set_headers(headers);
-        self
-    }
-
-    /// A PEM file of certificate authorities for servers, in addition to those of the system. Default none.
-    pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.options.set_ca_file(path.into());
-        self
-    }
-
-    /// The id space. Default "default".
-    ///
-    /// Within one, leafid refuses ids that a source returns twice for a tag. Two databases or two clusters need two id
-    /// spaces.
-    pub fn name(self, name: impl Into<String>) -> Self {
-        self.set("name", OptionValue::Text(name.into()))
-    }
-
-    /// The directory that stores, for each tag, the end of the ranges given, created if missing. Default: as for a
-    /// snowflake.
-    pub fn state_dir(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.options.set_state_dir(dir.into());
-        self
-    }
-
-    /// Whether the end of the ranges given is stored. Default `true`.
-    ///
-    /// With `false` only this process notices a source that repeats itself.
-    pub fn persist(self, persist: bool) -> Self {
-        self.set("persist", OptionValue::Flag(persist))
-    }
-
-    /// Whether `state_dir` and `file:DIR` may be on a network file system. Default `false`. Its locks must work between
-    /// all hosts that use it.
-    pub fn shared_fs(self, shared_fs: bool) -> Self {
-        self.set("shared_fs", OptionValue::Flag(shared_fs))
-    }
-
-    /// Whether the members of one group share `state_dir` and `file:DIR`. Default `LEAFID_SHARED_GROUP`, else `false`.
-    ///
-    /// `true`: files get mode 0660 whatever the umask, directories 2770. `false`: 0640 and 0750 less the umask.
-    pub fn shared_group(self, shared_group: bool) -> Self {
-        self.set("shared_group", OptionValue::Flag(shared_group))
     }
 
     /// The counters of `file:DIR`. Each is created with its first fetch if it is missing. Default none.
@@ -199,18 +130,6 @@ impl SegmentsBuilder {
     /// cannot be `true` for a Leaf.
     pub fn ordered_source(self, ordered: bool) -> Self {
         self.set("ordered_source", OptionValue::Flag(ordered))
-    }
-
-    /// For event loops: a longer wait than this number of milliseconds returns `would_block`.
-    #[doc(hidden)]
-    pub fn max_wait_ms(mut self, ms: i64) -> Self {
-        self.options.max_wait_ms = Some(ms);
-        self
-    }
-
-    fn set(mut self, name: &str, value: OptionValue) -> Self {
-        self.options.set(name, value);
-        self
     }
 
     /// Opens the segments. It sends no request yet.
@@ -262,7 +181,8 @@ mod tests {
             \"shared_fs\": true, \"shared_group\": true, \"tags\": tags, \"create\": true, \"prewarm\": \"last-day\", \
             \"keep_unused\": true, \"ordered_source\": false} }";
         assert_eq!(format!("{builder:?}"), text);
-        let SegmentsOptions { ca_file, state_dir, max_wait_ms, .. } = builder.options;
-        assert_eq!((ca_file, state_dir, max_wait_ms), (Some("ca.pem".into()), Some("state".into()), Some(9)));
+        let path = |name| builder.options.path(name).and_then(|path| path.to_str());
+        assert_eq!((path("ca_file"), path("state_dir")), (Some("ca.pem"), Some("state")));
+        assert_eq!(builder.options.max_wait_ms, Some(9));
     }
 }

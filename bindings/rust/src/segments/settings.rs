@@ -29,7 +29,7 @@ impl SegmentsSettings {
         let options = with_environment("", |environment| SupplyOptions::parse(&set.values, environment))?;
         let max_wait = set.max_wait()?;
         let directory = match options.persist {
-            true => Some(state_dir::state_dir(set.state_dir.as_deref())?.0.join(&options.name)),
+            true => Some(state_dir::state_dir(set.path("state_dir"))?.0.join(&options.name)),
             false => None,
         };
         let sharing = Sharing { fs: options.shared_fs, group: options.shared_group };

@@ -1,5 +1,6 @@
 //! The builder of a snowflake: one method for each option.
 
+use crate::config::shared_setters::shared_setters;
 use crate::config::user_options::with_environment;
 use crate::tasks::user_calls::Answer;
 use crate::worker::options::SnowflakeOptions;
@@ -27,6 +28,8 @@ impl Snowflake {
 }
 
 impl SnowflakeBuilder {
+    shared_setters!();
+
     /// The worker id, or where it comes from. Default `LEAFID_WORKER`; without either, `open` returns
     /// `invalid_argument`.
     ///
@@ -43,21 +46,6 @@ impl SnowflakeBuilder {
             _ => None,
         };
         self.set("worker", value)
-    }
-
-    /// The id space. Worker ids are unique within it, and two id spaces can make the same id: give one name to all
-    /// programs that write into one column. It has its own sub-directory of `state_dir`. Default "default".
-    pub fn name(self, name: impl Into<String>) -> Self {
-        self.set("name", OptionValue::Text(name.into()))
-    }
-
-    /// The directory of the records, created if missing.
-    ///
-    /// Default: `LEAFID_STATE_DIR`, systemd's `STATE_DIRECTORY`, `/var/lib/leafid` if writable, else the user's own
-    /// state directory.
-    pub fn state_dir(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.options.set_state_dir(dir.into());
-        self
     }
 
     /// The layout of the ids. Default [`Layout::LEAF`].
@@ -92,35 +80,6 @@ impl SnowflakeBuilder {
     /// Allowed: 0 to 1,000,000, at most an eighth of the sequence space. 0 is off.
     pub fn random_start(self, below: i64) -> Self {
         self.set("random_start", OptionValue::Int(below))
-    }
-
-    /// The longest wait of a call for its next id, in milliseconds, 1 to 3,600,000. Default 2000.
-    ///
-    /// A `take` that makes progress may last longer.
-    pub fn timeout_ms(self, ms: i64) -> Self {
-        self.set("timeout_ms", OptionValue::Int(ms))
-    }
-
-    /// Whether a record is stored for the next start. Default `true`.
-    ///
-    /// With `false` a start after the clock went back repeats ids. `false` is refused with a range of worker ids.
-    /// Without a lease, ids then never run ahead of the clock. `state_dir` is not used.
-    pub fn persist(self, persist: bool) -> Self {
-        self.set("persist", OptionValue::Flag(persist))
-    }
-
-    /// Whether `state_dir` may be on a network file system. Default `false`. Its locks must work between all hosts that
-    /// use it.
-    pub fn shared_fs(self, shared_fs: bool) -> Self {
-        self.set("shared_fs", OptionValue::Flag(shared_fs))
-    }
-
-    /// Whether the members of one group share `state_dir`. Default `LEAFID_SHARED_GROUP`, else `false`.
-    ///
-    /// `true`: files get mode 0660 whatever the umask, directories 2770; files with secrets stay 0600. `false`: 0640
-    /// and 0750 less the umask.
-    pub fn shared_group(self, shared_group: bool) -> Self {
-        self.set("shared_group", OptionValue::Flag(shared_group))
     }
 
     /// Your statement that no other container or host has this range of worker ids, or that all that have it share
@@ -167,51 +126,6 @@ impl SnowflakeBuilder {
     pub fn peer_times(mut self, ask: impl Fn() -> Answer<Vec<i64>> + Send + Sync + 'static) -> Self {
         self.options.code.peer_times = Some(PeerTimes::new(ask));
         self.set("peer_times", OptionValue::Callback)
-    }
-
-    /// Sent to lease servers as `Authorization: Bearer …`. Default none. This and the next four options are refused
-    /// unless `worker` is a URL.
-    pub fn token(self, token: impl Into<String>) -> Self {
-        self.set("token", OptionValue::Text(token.into()))
-    }
-
-    /// More headers that are sent to lease servers. Default none.
-    pub fn headers<K: Into<String>, V: Into<String>>(
-        mut self,
-        headers: impl IntoIterator<Item = (K, V)>,
-    ) -> Self {
-        self.options.set_headers(headers);
-        self
-    }
-
-    /// A PEM file of certificate authorities for lease servers, in addition to those of the system. Default none.
-    pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.options.set_ca_file(path.into());
-        self
-    }
-
-    /// The longest duration of a claim, renewal or release over all lease servers, in milliseconds, 1 to 3,600,000.
-    /// Default 1000.
-    pub fn request_timeout_ms(self, ms: i64) -> Self {
-        self.set("request_timeout_ms", OptionValue::Int(ms))
-    }
-
-    /// The longest duration of a connection to a lease server, with name look-up and TLS, in milliseconds, 1 to
-    /// 3,600,000. Default 300.
-    pub fn connect_timeout_ms(self, ms: i64) -> Self {
-        self.set("connect_timeout_ms", OptionValue::Int(ms))
-    }
-
-    /// For event loops: a longer wait for the clock than this number of milliseconds returns `would_block`.
-    #[doc(hidden)]
-    pub fn max_wait_ms(mut self, ms: i64) -> Self {
-        self.options.max_wait_ms = Some(ms);
-        self
-    }
-
-    fn set(mut self, name: &str, value: OptionValue) -> Self {
-        self.options.set(name, value);
-        self
     }
 
     /// For bindings: whether lease servers give the worker id, so that an opening and a close wait for them.

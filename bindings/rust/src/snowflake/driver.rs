@@ -336,8 +336,9 @@ impl Driver {
             (Timed::TooMany | Timed::Out, Need::Open { .. }) => {
                 self.give_up(ticket);
                 let directory = self.settings.directory.display().to_string();
-                let (bound, advice) = (self.settings.disk_bound(), "see the disk, or raise timeout_ms");
-                return Err(with_timeout::no_answer(&directory, bound, advice));
+                let (bound, advice) =
+                    (self.settings.disk_bound(), with_timeout::see_or_wait_longer("the disk"));
+                return Err(with_timeout::no_answer(&directory, bound, &advice));
             }
             // In a forked child the caller notices that.
             (Timed::Forked, _) => return Ok(()),

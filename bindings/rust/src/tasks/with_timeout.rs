@@ -5,6 +5,7 @@ use crate::os::mutex::lock;
 use crate::os::process::{ForkHooks, ForkOrder, at_fork};
 use crate::os::{self, ThreadKind, check_may_work, spawn};
 use leafid_core::call::MOST_STUCK_CALLS;
+use leafid_core::options::Named;
 use leafid_core::{Code, Error, Result};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex};
@@ -86,6 +87,11 @@ pub(crate) fn run_on_disk<T: Send + 'static>(
 pub(crate) fn no_answer(what: &str, waited: Duration, advice: &str) -> Error {
     let message = format!("{what} did not answer within {} ms; {advice}", waited.as_millis());
     Error::new(Code::StateIo, message)
+}
+
+/// Advice for what was bounded by the user's longest wait.
+pub(crate) fn see_or_wait_longer(what: &str) -> String {
+    format!("see {what}, or raise {}", Named("timeout_ms"))
 }
 
 /// As [`run`]. It also gives up if `interrupted`, which it calls from time to time, returns true.

@@ -9,7 +9,7 @@ mod tests;
 use super::lease_client::LeaseClient;
 use crate::WorkerSource;
 #[cfg(feature = "http")]
-use crate::config::http_options::opened;
+use crate::config::http_options::{certificates, opened};
 #[cfg(feature = "http")]
 use crate::http::HttpOptions;
 use leafid_core::Result;
@@ -31,6 +31,6 @@ pub(crate) fn source(servers: &ServerOptions, name: &str, ca_file: Option<PathBu
     let options = HttpOptions { ca_file, connections: 1, ..HttpOptions::of(servers) };
     let name = name.to_owned();
     let open = move || LeaseClient::new(options, name);
-    let leases = opened("the certificates of ca_file, or of the system,", open)?;
+    let leases = opened(&certificates(), open)?;
     Ok(WorkerSource::servers(leases))
 }

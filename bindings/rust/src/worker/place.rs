@@ -58,8 +58,9 @@ fn files(env: &Arc<Env>, settings: &Arc<SnowflakeSettings>, is_child: bool) -> R
     let (theirs, wanted) = (Arc::clone(env), Arc::clone(settings));
     let find = move || theirs.disk.directory(&wanted.directory, wanted.sharing().access());
     let found = with_timeout::run(bound, find).done();
-    let found =
-        found.ok_or_else(|| with_timeout::no_answer(&path, bound, "see the disk, or raise timeout_ms"))?;
+    let found = found.ok_or_else(|| {
+        with_timeout::no_answer(&path, bound, &with_timeout::see_or_wait_longer("the disk"))
+    })?;
     let (directory, fs) = found.map_err(|error| failed("make or open", &settings.directory, &error))?;
     Ok((directory, FilesAt::Directory { path, named, fs, left_root: false }))
 }

@@ -38,13 +38,13 @@ impl SnowflakeSettings {
             with_environment(&hostname(), |environment| RunOptions::parse(&set.values, environment))?;
         let source = match &options.worker {
             WorkerFrom::Servers(servers) => {
-                Some(lease_servers::source(servers, &options.name, set.ca_file.clone())?)
+                Some(lease_servers::source(servers, &options.name, set.path("ca_file").map(Into::into))?)
             }
             _ => set.code.source.clone(),
         };
         let (directory, named) = match options.persist {
             true => {
-                let (directory, named) = state_dir::state_dir(set.state_dir.as_deref())?;
+                let (directory, named) = state_dir::state_dir(set.path("state_dir"))?;
                 (directory.join(&options.name), named)
             }
             false => (PathBuf::new(), true),

@@ -2,6 +2,8 @@
 
 use super::callback::SegmentSource;
 use super::file::FileSource;
+#[cfg(feature = "http")]
+use crate::config::http_options::certificates;
 use crate::config::http_options::opened;
 #[cfg(feature = "http")]
 use crate::http::{HttpOptions, ServerPool};
@@ -46,11 +48,11 @@ impl HostSource {
         if let Some(servers) = options.from.servers() {
             let http = HttpOptions {
                 token: options.from.header_token().map(Into::into),
-                ca_file: set.ca_file.clone(),
+                ca_file: set.path("ca_file").map(Into::into),
                 ..HttpOptions::of(servers)
             };
             let open = move || ServerPool::new(http);
-            let servers = opened("the certificates of ca_file, or of the system,", open)?;
+            let servers = opened(&certificates(), open)?;
             if let Some(of_supply) = Source::of_servers(options, servers.servers()) {
                 return Ok((HostSource::Servers(Arc::new(servers)), of_supply));
             }
