@@ -38,10 +38,7 @@ mod text;
 mod text_form;
 
 pub use callback::leafid_free_fn;
-pub use clock_options::{
-    leafid_clock_source, leafid_peer_times_fn, leafid_snowflake_options_set_clock_source,
-    leafid_snowflake_options_set_peer_times, leafid_snowflake_options_set_start_after,
-};
+pub use clock_options::*;
 pub use id::{
     leafid_compose, leafid_decode, leafid_decode_text, leafid_first_id_at, leafid_last_id_at, leafid_parts,
 };
@@ -50,16 +47,7 @@ pub use layout::{leafid_layout, leafid_layout_expires_at_ms, leafid_layout_parse
 pub use lease::{LEAFID_MOST_PEERS, LEAFID_TOKEN_SIZE, leafid_claim_request, leafid_lease};
 pub use log::{leafid_log_fn, leafid_log_level, leafid_set_log};
 pub use metrics::leafid_metrics;
-pub use options::{
-    leafid_on_clock_backwards, leafid_on_exhausted, leafid_snowflake_options, leafid_snowflake_options_free,
-    leafid_snowflake_options_new, leafid_snowflake_options_set_epoch_ms, leafid_snowflake_options_set_layout,
-    leafid_snowflake_options_set_layout_fields, leafid_snowflake_options_set_max_backwards_ms,
-    leafid_snowflake_options_set_name, leafid_snowflake_options_set_on_clock_backwards,
-    leafid_snowflake_options_set_on_exhausted, leafid_snowflake_options_set_random_start,
-    leafid_snowflake_options_set_state_dir, leafid_snowflake_options_set_timeout_ms,
-    leafid_snowflake_options_set_worker, leafid_snowflake_options_set_worker_id,
-    leafid_snowflake_options_set_worker_range,
-};
+pub use options::*;
 pub use public_ids::{
     leafid_public_ids, leafid_public_ids_add_key, leafid_public_ids_decrypt, leafid_public_ids_encrypt,
     leafid_public_ids_format, leafid_public_ids_free, leafid_public_ids_load, leafid_public_ids_load_key,
@@ -68,47 +56,20 @@ pub use public_ids::{
 pub use segments::{
     leafid_segments, leafid_segments_close, leafid_segments_free, leafid_segments_open, leafid_segments_tag,
 };
-pub use segments_fetch::{leafid_fetch_fn, leafid_segment, leafid_segments_options_set_fetch};
-pub use segments_options::{
-    leafid_segments_options, leafid_segments_options_add_prewarm, leafid_segments_options_free,
-    leafid_segments_options_new, leafid_segments_options_set_adaptive,
-    leafid_segments_options_set_keep_unused, leafid_segments_options_set_name,
-    leafid_segments_options_set_ordered_source, leafid_segments_options_set_persist,
-    leafid_segments_options_set_prefetch, leafid_segments_options_set_prewarm_last_day,
-    leafid_segments_options_set_shared_fs, leafid_segments_options_set_shared_group,
-    leafid_segments_options_set_state_dir, leafid_segments_options_set_step,
-    leafid_segments_options_set_timeout_ms,
-};
-pub use segments_servers::{
-    leafid_protocol, leafid_segments_options_add_file_tag, leafid_segments_options_add_header,
-    leafid_segments_options_add_server, leafid_segments_options_set_block_size,
-    leafid_segments_options_set_ca_file, leafid_segments_options_set_connect_timeout_ms,
-    leafid_segments_options_set_connections, leafid_segments_options_set_create,
-    leafid_segments_options_set_protocol, leafid_segments_options_set_request_timeout_ms,
-    leafid_segments_options_set_token,
-};
+pub use segments_fetch::*;
+pub use segments_options::*;
+pub use segments_servers::*;
 pub use segments_stats::{
     leafid_segments_name, leafid_segments_source, leafid_segments_state_dir, leafid_segments_tags,
     leafid_tag_last_error, leafid_tag_name, leafid_tag_stats, leafid_tag_stats_t,
 };
-pub use server_options::{
-    leafid_snowflake_options_add_header, leafid_snowflake_options_set_ca_file,
-    leafid_snowflake_options_set_connect_timeout_ms, leafid_snowflake_options_set_request_timeout_ms,
-    leafid_snowflake_options_set_token,
-};
+pub use server_options::*;
 pub use snowflake::{
     leafid_ids_free, leafid_snowflake, leafid_snowflake_close, leafid_snowflake_fill, leafid_snowflake_free,
     leafid_snowflake_next, leafid_snowflake_open, leafid_snowflake_take,
 };
-pub use sources::{
-    leafid_claim_fn, leafid_snowflake_options_set_worker_callback,
-    leafid_snowflake_options_set_worker_leases, leafid_worker_leases,
-};
-pub use state_options::{
-    leafid_snowflake_options_set_exclusive_range, leafid_snowflake_options_set_lazy,
-    leafid_snowflake_options_set_no_record_wait_ms, leafid_snowflake_options_set_persist,
-    leafid_snowflake_options_set_shared_fs, leafid_snowflake_options_set_shared_group,
-};
+pub use sources::*;
+pub use state_options::*;
 pub use stats::{
     leafid_snowflake_last_error, leafid_snowflake_layout, leafid_snowflake_name, leafid_snowflake_state_dir,
     leafid_snowflake_stats, leafid_snowflake_stats_t, leafid_snowflake_worker_id,
