@@ -26,6 +26,7 @@ mod lagging_clock;
 mod layouts;
 mod leases;
 mod mark_updates;
+mod option_conversions;
 mod option_names;
 mod option_places;
 mod option_rules;

@@ -11,7 +11,7 @@ type Named = BTreeMap<String, String>;
 
 const KINDS: [OptionOf; 2] = [OptionOf::Snowflake, OptionOf::Segments];
 
-fn read(path: &str) -> String {
+pub(crate) fn read(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -59,7 +59,7 @@ fn other_types(
 }
 
 #[track_caller]
-fn assert_none(found: Vec<String>) {
+pub(crate) fn assert_none(found: Vec<String>) {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
@@ -266,78 +266,21 @@ fn the_builders_of_rust_have_every_option() {
     assert_none(found);
 }
 
+/// The docstrings of Python's classes have a paragraph for each option, because its signature has them as `**options`.
 #[test]
-fn the_bindings_convert_every_option() {
+fn the_docstrings_of_python_describe_every_option() {
     let mut found = Vec::new();
     for (of, file) in [
-        (OptionOf::Snowflake, "bindings/python/src/options.rs"),
-        (OptionOf::Segments, "bindings/python/src/segments/options.rs"),
+        (OptionOf::Snowflake, "bindings/python/src/snowflake.rs"),
+        (OptionOf::Segments, "bindings/python/src/segments.rs"),
     ] {
         let code = read(file);
-        let names = between(&code, "const OPTIONS: &str = \"", "\";").replace("\\\n", "");
-        let named = names.split(',').map(|name| (name.trim().to_owned(), String::new())).collect::<Named>();
+        let lines = code.lines().take_while(|line| !line.starts_with("#[pyclass"));
+        let named = lines.filter_map(|line| line.strip_prefix("/// ")?.split_once(": "));
+        let named =
+            named.filter(|(name, _)| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
+        let named = named.map(|(name, rest)| (name.into(), rest.into())).collect::<Named>();
         found.extend(differences(file, of, &named, &[]));
-    }
-    // A user's functions go another way: user.rs and sources.js know them.
-    let fields: [(OptionOf, &str, &str, &[&str]); 2] = [
-        (OptionOf::Snowflake, "bindings/node/src/options.rs", "pub struct Options {", &["peer_times"]),
-        (
-            OptionOf::Segments,
-            "bindings/node/src/segment_options.rs",
-            "pub struct SegmentsOptions {",
-            &["fetch"],
-        ),
-    ];
-    for (of, file, begin, besides) in fields {
-        let code = read(file);
-        let lines = between(&code, begin, "\n}\n").lines();
-        let fields = lines.filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(": "));
-        let named = fields.map(|(name, kind)| (option_of_c(name), kind.into())).collect::<Named>();
-        found.extend(differences(file, of, &named, besides));
-    }
-    assert_none(found);
-}
-
-/// The keys of objects of readers in a script.
-fn keys(script: &str, objects: &[&str]) -> Named {
-    let code = read(script);
-    let bodies = objects
-        .iter()
-        .flat_map(|name| between(&code, &format!("const {name} = {{"), "}\n").split([',', '\n']));
-    let names = bodies.map(|part| part.split(':').next().unwrap().trim());
-    let names =
-        names.filter(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && !name.is_empty());
-    names.map(|name| (snake(name), String::new())).collect()
-}
-
-#[test]
-fn the_scripts_of_javascript_read_every_option() {
-    let of_snowflakes = keys("node/js/front/options.js", &["options"]);
-    let of_segments = keys("node/js/front/segment_options.js", &["shared", "ofServers", "ofFetch"]);
-    let mut found = differences("node/js/front/options.js", OptionOf::Snowflake, &of_snowflakes, &[]);
-    found.extend(differences(
-        "node/js/front/segment_options.js",
-        OptionOf::Segments,
-        &of_segments,
-        &["servers"],
-    ));
-    let rules = "node/js/wasm/option_rules.js";
-    for (known, objects) in
-        [(of_snowflakes, &["ofSnowflakes"][..]), (of_segments, &["ofSegments", "ofServerSegments"])]
-    {
-        let mut others = keys(rules, objects);
-        // A handle of a platform, which no other language has.
-        assert!(others.remove("storage").is_some(), "{objects:?}");
-        others.retain(|name, _| !known.contains_key(name));
-        found.extend(others.keys().map(|name| format!("{rules} has {name}, which is no option")));
-    }
-    // Messages have the names in camel case.
-    let names = read("node/js/front/option_names.js");
-    let words: BTreeSet<_> = between(&names, "const NAMES = [", "]").split('\'').collect();
-    for row in OPTIONS.iter().filter(|row| row.name.contains('_')) {
-        if !words.iter().any(|word| word.split("(_ms)?").next() == Some(row.name)) {
-            found.push(format!("node/js/front/option_names.js lacks {}", row.name));
-        }
     }
     assert_none(found);
 }

@@ -3,6 +3,7 @@
 
 use crate::answers::{AnswerObject, CallObject};
 use crate::wake::{self, WakeFunction, Wakes};
+use leafid::Named;
 use napi::bindgen_prelude::{External, Function};
 use napi_derive::napi;
 use std::collections::BTreeMap;
@@ -79,7 +80,8 @@ impl Calls {
         match state.waiting.remove(&ticket) {
             Some(Waiting::Answered(answer)) => Ok(*answer),
             Some(_) => {
-                Err(format!("no answer within timeout_ms ({}); see what it waits for", patience.as_millis()))
+                let (option, ms) = (Named("timeout_ms"), patience.as_millis());
+                Err(format!("no answer within {option} ({ms}); see what it waits for"))
             }
             None => Err("the generator was closed, or the event loop has ended".into()),
         }

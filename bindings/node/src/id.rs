@@ -40,9 +40,9 @@ pub(crate) fn given_id(id: Either<BigInt, String>) -> Result<i64> {
     }
 }
 
-/// The id of `startAfter`.
-pub(crate) fn existing(id: Either<BigInt, String>) -> Result<i64> {
-    let bad = |shown: String| Error::invalid("start_after", shown, allowed("start_after"));
+/// The id of the option `name`.
+pub(crate) fn existing(name: &str, id: Either<BigInt, String>) -> Result<i64> {
+    let bad = |shown: String| Error::invalid(name, shown, allowed(name));
     match id {
         Either::A(id) => whole(&id).map_err(|_| bad("outside 64 bits".into())),
         Either::B(text) => parse_id(&text).map_err(|_| bad(format!("{text:?}"))),

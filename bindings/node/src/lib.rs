@@ -21,7 +21,6 @@ mod next_run;
 mod opening;
 mod options;
 mod public_ids;
-mod segment_options;
 mod segment_stats;
 mod segments;
 mod snowflake;
@@ -40,8 +39,7 @@ pub use id::{Parts, compose, decode, first_id_at, last_id_at};
 pub use layout::{Fields, LayoutArgument};
 pub use limits::{Limits, limits};
 pub use logs::{LogRecord, set_logger};
-pub use options::{Options, WorkerArgument, WorkerRange};
-pub use segment_options::{FileTagObject, SegmentsOptions};
+pub use options::{FileTagObject, OptionObject, WorkerRange, camel_case, option_rows};
 pub use segment_stats::{SegmentObject, SegmentsStats, ServerStats, TagStats};
 pub use segments::{
     SegmentsHandle, close_segments, open_segments, open_segments_soon, segments_name, segments_stats,

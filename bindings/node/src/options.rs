@@ -1,14 +1,28 @@
-//! The options of a snowflake in the form of JavaScript.
+//! The options in the form of JavaScript, converted by the kinds that the host's table says.
 
+use crate::error::thrown;
+use crate::events::whole;
 use crate::id::existing;
 use crate::layout::{LayoutArgument, layout};
-use leafid::{ClockSource, OnClockBackwards, OnExhausted, Result, Snowflake, SnowflakeBuilder, Worker};
-use napi::bindgen_prelude::{BigInt, Either, Either4};
+use leafid::{
+    FileTag, Named, OPTIONS, OptionKind, OptionOf, OptionRow, OptionValue, Segments, SegmentsBuilder,
+    Snowflake, SnowflakeBuilder,
+};
+use napi::bindgen_prelude::{BigInt, Either, Either4, Env, Object};
 use napi_derive::napi;
 use std::collections::BTreeMap;
 
 /// A longer wait of the JavaScript thread returns `would_block`.
 pub(crate) const MAX_WAIT_MS: i64 = 2;
+
+/// A row of the table, by which JavaScript checks types.
+#[napi(object, object_from_js = false)]
+pub struct OptionObject {
+    /// Its name, in camel case.
+    pub name: String,
+    /// The name of its kind.
+    pub kind: String,
+}
 
 /// A range of worker ids, both ends included.
 #[napi(object, object_to_js = false)]
@@ -19,118 +33,115 @@ pub struct WorkerRange {
     pub last: i64,
 }
 
-/// Worker ids: one, the URLs of lease servers, a range, or text. The array comes first, because it is an object too.
-pub type WorkerArgument = Either4<i64, Vec<String>, WorkerRange, String>;
-
-/// The options of a snowflake. A missing option has the host's default.
+/// A counter of a directory.
 #[napi(object, object_to_js = false)]
-pub struct Options {
-    /// The worker ids.
-    pub worker: Option<WorkerArgument>,
-    /// The id space.
-    pub name: Option<String>,
-    /// The directory of the records.
-    pub state_dir: Option<String>,
-    /// The layout.
-    pub layout: Option<LayoutArgument>,
-    /// The epoch, Unix milliseconds.
-    pub epoch_ms: Option<i64>,
-    /// `continue` or `wait`.
-    pub on_clock_backwards: Option<String>,
-    /// How far the clock may be behind the last id.
-    pub max_backwards_ms: Option<i64>,
-    /// `wait` or `borrow`.
-    pub on_exhausted: Option<String>,
-    /// The upper bound of a tick's first sequence number.
-    pub random_start: Option<i64>,
-    /// The longest wait of a call.
-    pub timeout_ms: Option<i64>,
-    /// Whether a record is stored.
-    pub persist: Option<bool>,
-    /// Whether the directory may be on a network file system.
-    pub shared_fs: Option<bool>,
-    /// Whether the members of one group share the directory.
-    pub shared_group: Option<bool>,
-    /// Whether no other container or host has the range.
-    pub exclusive_range: Option<bool>,
-    /// How long a start without a record issues nothing.
-    pub no_record_wait_ms: Option<i64>,
-    /// Whether the worker id is claimed at the first id.
-    pub lazy: Option<bool>,
-    /// `system` or `coarse`.
-    pub clock_source: Option<String>,
-    /// The largest existing id.
-    pub start_after: Option<Either<BigInt, String>>,
-    /// The token for lease servers.
-    pub token: Option<String>,
-    /// More headers for lease servers.
-    pub headers: Option<BTreeMap<String, String>>,
-    /// Certificate authorities in addition to the system's.
-    pub ca_file: Option<String>,
-    /// The longest duration of a claim, a renewal or a release.
-    pub request_timeout_ms: Option<i64>,
-    /// The longest duration of a connection.
-    pub connect_timeout_ms: Option<i64>,
+pub struct FileTagObject {
+    /// Its name.
+    pub name: String,
+    /// Its first id.
+    pub start: Option<BigInt>,
+    /// The number of ids of a fetch.
+    pub step: Option<i64>,
 }
 
-/// Passes the value of an option to its setter, if there is one.
-pub(crate) fn set<B, T>(builder: B, value: Option<T>, setter: impl FnOnce(B, T) -> B) -> B {
-    match value {
-        Some(value) => setter(builder, value),
-        None => builder,
+impl From<FileTagObject> for (String, FileTag) {
+    fn from(tag: FileTagObject) -> (String, FileTag) {
+        let default = FileTag::default();
+        let start = tag.start.map_or(default.start, |start| whole(&start));
+        (tag.name, FileTag { start, step: tag.step.unwrap_or(default.step) })
     }
 }
 
-pub(crate) fn worker_ids(argument: WorkerArgument) -> Worker {
-    match argument {
-        Either4::A(id) => Worker::Id(id),
-        Either4::B(urls) => Worker::Servers(urls),
-        Either4::C(WorkerRange { first, last }) => Worker::Range { first, last },
-        Either4::D(text) => Worker::Text(text),
-    }
+const fn kind(of_segments: bool) -> OptionOf {
+    if of_segments { OptionOf::Segments } else { OptionOf::Snowflake }
 }
 
-impl Options {
-    /// For handles that the JavaScript thread uses.
-    pub(crate) fn builder(self) -> Result<SnowflakeBuilder> {
-        Ok(self.waiting_builder()?.max_wait_ms(MAX_WAIT_MS))
-    }
+fn rows(of: OptionOf) -> impl Iterator<Item = &'static OptionRow> {
+    OPTIONS.iter().filter(move |row| row.of.includes(of))
+}
 
-    /// For handles that other threads use.
-    pub(crate) fn waiting_builder(self) -> Result<SnowflakeBuilder> {
-        let mut builder = Snowflake::builder().layout(layout(self.layout)?);
-        if let Some(worker) = self.worker {
-            builder = builder.worker(worker_ids(worker));
-        }
-        builder = set(builder, self.name, SnowflakeBuilder::name);
-        builder = set(builder, self.state_dir, SnowflakeBuilder::state_dir);
-        builder = set(builder, self.epoch_ms, SnowflakeBuilder::epoch_ms);
-        if let Some(rule) = self.on_clock_backwards {
-            builder = builder.on_clock_backwards(OnClockBackwards::parse(&rule)?);
-        }
-        builder = set(builder, self.max_backwards_ms, SnowflakeBuilder::max_backwards_ms);
-        if let Some(rule) = self.on_exhausted {
-            builder = builder.on_exhausted(OnExhausted::parse(&rule)?);
-        }
-        builder = set(builder, self.random_start, SnowflakeBuilder::random_start);
-        builder = set(builder, self.timeout_ms, SnowflakeBuilder::timeout_ms);
-        builder = set(builder, self.persist, SnowflakeBuilder::persist);
-        builder = set(builder, self.shared_fs, SnowflakeBuilder::shared_fs);
-        builder = set(builder, self.shared_group, SnowflakeBuilder::shared_group);
-        builder = set(builder, self.exclusive_range, SnowflakeBuilder::exclusive_range);
-        builder = set(builder, self.no_record_wait_ms, SnowflakeBuilder::no_record_wait_ms);
-        builder = set(builder, self.lazy, SnowflakeBuilder::lazy);
-        if let Some(source) = self.clock_source {
-            builder = builder.clock_source(ClockSource::parse(&source)?);
-        }
-        if let Some(id) = self.start_after {
-            builder = builder.start_after(existing(id)?);
-        }
-        builder = set(builder, self.token, SnowflakeBuilder::token);
-        builder = set(builder, self.headers, SnowflakeBuilder::headers);
-        builder = set(builder, self.ca_file, SnowflakeBuilder::ca_file);
-        builder = set(builder, self.request_timeout_ms, SnowflakeBuilder::request_timeout_ms);
-        builder = set(builder, self.connect_timeout_ms, SnowflakeBuilder::connect_timeout_ms);
-        Ok(builder)
+/// The options of a snowflake, or of segments.
+#[napi(catch_unwind)]
+pub fn option_rows(of_segments: bool) -> Vec<OptionObject> {
+    let row = |row: &OptionRow| OptionObject { name: name_of(row), kind: row.kind.name().into() };
+    rows(kind(of_segments)).map(row).collect()
+}
+
+/// Has all messages name options as JavaScript does.
+#[napi(catch_unwind)]
+pub fn camel_case() {
+    leafid::Spelling::Camel.set();
+}
+
+fn name_of(row: &OptionRow) -> String {
+    Named(row.name).to_string()
+}
+
+/// The options of a snowflake but its callbacks, whatever waits for its calls.
+pub(crate) fn of_snowflake(env: &Env, given: &Object<'_>) -> napi::Result<SnowflakeBuilder> {
+    let mut builder = Snowflake::builder();
+    for (name, value) in values(env, OptionOf::Snowflake, given)? {
+        builder.set_value(name, value).map_err(|error| thrown(env, &error))?;
     }
+    Ok(builder)
+}
+
+/// The options of segments but the callback, for handles that the JavaScript thread uses.
+pub(crate) fn of_segments(env: &Env, given: &Object<'_>) -> napi::Result<SegmentsBuilder> {
+    let mut builder = Segments::builder().max_wait_ms(MAX_WAIT_MS);
+    for (name, value) in values(env, OptionOf::Segments, given)? {
+        builder.set_value(name, value).map_err(|error| thrown(env, &error))?;
+    }
+    Ok(builder)
+}
+
+/// What an object has of the options; a missing one has the host's default.
+fn values(env: &Env, of: OptionOf, given: &Object<'_>) -> napi::Result<Vec<(&'static str, OptionValue)>> {
+    let mut values = Vec::new();
+    for row in rows(of) {
+        values.extend(value(env, row, given)?.map(|value| (row.name, value)));
+    }
+    Ok(values)
+}
+
+fn value(env: &Env, row: &OptionRow, given: &Object<'_>) -> napi::Result<Option<OptionValue>> {
+    let name = &*name_of(row);
+    let wrong = |error| thrown(env, &error);
+    Ok(match row.kind {
+        OptionKind::Int => given.get(name)?.map(OptionValue::Int),
+        OptionKind::Id => {
+            let id = given.get::<Either<BigInt, String>>(name)?;
+            id.map(|id| existing(row.name, id)).transpose().map_err(wrong)?.map(OptionValue::Int)
+        }
+        OptionKind::Text | OptionKind::Word(_) | OptionKind::Path => given.get(name)?.map(OptionValue::Text),
+        OptionKind::Flag => given.get(name)?.map(OptionValue::Flag),
+        OptionKind::Headers => {
+            let headers = given.get::<BTreeMap<String, String>>(name)?;
+            headers.map(|headers| OptionValue::Headers(headers.into_iter().collect()))
+        }
+        OptionKind::Layout => {
+            let fields = given.get::<LayoutArgument>(name)?.map(|given| layout(Some(given)));
+            fields.transpose().map_err(wrong)?.map(|layout| OptionValue::Layout(layout.fields()))
+        }
+        OptionKind::Urls => given.get(name)?.map(OptionValue::Texts),
+        OptionKind::Tags => {
+            let tags = given.get::<Vec<FileTagObject>>(name)?;
+            tags.map(|tags| OptionValue::Tags(tags.into_iter().map(Into::into).collect()))
+        }
+        OptionKind::Prewarm => given.get::<Either<String, Vec<String>>>(name)?.map(|given| match given {
+            Either::A(word) => OptionValue::Text(word),
+            Either::B(tags) => OptionValue::Texts(tags),
+        }),
+        // The array comes first, because it is an object too.
+        OptionKind::Worker => {
+            given.get::<Either4<i64, Vec<String>, WorkerRange, String>>(name)?.map(|given| match given {
+                Either4::A(id) => OptionValue::Int(id),
+                Either4::B(urls) => OptionValue::Texts(urls),
+                Either4::C(WorkerRange { first, last }) => OptionValue::Range(first, last),
+                Either4::D(text) => OptionValue::Text(text),
+            })
+        }
+        // An argument of its own.
+        OptionKind::Callback => None,
+    })
 }

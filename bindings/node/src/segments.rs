@@ -4,11 +4,11 @@ use crate::error::thrown;
 use crate::events::Events;
 use crate::exit::close_at_exit;
 use crate::opening::open_soon;
-use crate::segment_options::SegmentsOptions;
+use crate::options::of_segments;
 use crate::segment_stats::SegmentsStats;
 use crate::tag::TagHandle;
-use leafid::{SegmentSource, Segments};
-use napi::bindgen_prelude::{Env, External};
+use leafid::{SegmentSource, Segments, SegmentsBuilder};
+use napi::bindgen_prelude::{Env, External, Object};
 use napi_derive::napi;
 use std::sync::Arc;
 
@@ -23,23 +23,31 @@ pub struct SegmentsHandle {
 pub fn open_segments(
     env: &Env,
     events: &External<Arc<Events>>,
-    options: SegmentsOptions,
+    options: Object<'_>,
     owner: Option<i64>,
 ) -> napi::Result<External<SegmentsHandle>> {
-    let segments = options.builder(source(events, owner)).and_then(|builder| builder.open());
+    let segments = builder(env, &options, source(events, owner))?.open();
     Ok(handle(events, segments.map_err(|error| thrown(env, &error))?))
 }
 
 /// As `open_segments`, on its own thread. Returns the ticket of the event at its end.
 #[napi(catch_unwind)]
 pub fn open_segments_soon(
+    env: &Env,
     events: &External<Arc<Events>>,
-    options: SegmentsOptions,
+    options: Object<'_>,
     owner: Option<i64>,
-) -> i64 {
-    let source = source(events, owner);
-    let open = move || options.builder(source).and_then(|builder| builder.open());
-    open_soon(events, "segments", open, Events::opened)
+) -> napi::Result<i64> {
+    let builder = builder(env, &options, source(events, owner))?;
+    Ok(open_soon(events, "segments", move || builder.open(), Events::opened))
+}
+
+fn builder(env: &Env, options: &Object<'_>, source: Option<SegmentSource>) -> napi::Result<SegmentsBuilder> {
+    let builder = of_segments(env, options)?;
+    Ok(match source {
+        Some(source) => builder.source(source),
+        None => builder,
+    })
 }
 
 /// The result of an opening that has ended.

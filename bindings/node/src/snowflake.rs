@@ -8,7 +8,7 @@ use crate::exit::close_at_exit;
 use crate::layout::Fields;
 use crate::next_run::NextRuns;
 use crate::opening::open_soon;
-use crate::options::{Options, WorkerArgument, worker_ids};
+use crate::options::{MAX_WAIT_MS, of_snowflake};
 use crate::source::{Use, source};
 use leafid::{DEFAULT_TIMEOUT_MS, Result, Snowflake, SnowflakeBuilder};
 use napi::bindgen_prelude::{Env, External, FunctionCallContext, Object, ToNapiValue};
@@ -81,18 +81,15 @@ impl From<leafid::Stats> for Stats {
 /// a run, the array `ids` has it, and the numbers behind `id` and the array `position` tell how long the ids may be issued:
 /// see `NextRuns`. Where the engine does not share memory, `next` returns the id itself.
 #[napi(catch_unwind)]
-pub fn open(env: &Env, options: Options) -> napi::Result<Object<'_>> {
-    Ok(opened(env, options.builder())?.0)
+pub fn open<'env>(env: &'env Env, options: Object<'_>) -> napi::Result<Object<'env>> {
+    let builder = of_snowflake(env, &options)?.max_wait_ms(MAX_WAIT_MS);
+    Ok(opened(env, &builder)?.0)
 }
 
-/// Whether lease servers give the worker id of this option, or of `LEAFID_WORKER` without it.
+/// Whether lease servers give the worker id of these options, or of `LEAFID_WORKER` without one.
 #[napi(catch_unwind)]
-pub fn asks_servers(worker: Option<WorkerArgument>) -> bool {
-    let builder = Snowflake::builder();
-    match worker {
-        Some(worker) => builder.worker(worker_ids(worker)).asks_servers(),
-        None => builder.asks_servers(),
-    }
+pub fn asks_servers(env: &Env, options: Object<'_>) -> napi::Result<bool> {
+    Ok(of_snowflake(env, &options)?.asks_servers())
 }
 
 /// The user callbacks that an opening calls.
@@ -118,26 +115,26 @@ pub struct Asked {
 #[napi(catch_unwind)]
 pub fn open_asking<'env>(
     env: &'env Env,
-    options: Options,
+    options: Object<'_>,
     calls: &External<Arc<Calls>>,
     events: &External<Arc<Events>>,
     asked: Asked,
 ) -> napi::Result<Object<'env>> {
+    let mut builder = of_snowflake(env, &options)?.lazy(true);
     // The longest duration of a user callback. A negative one is refused below.
-    let patience_ms = options.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS);
+    let patience_ms = options.get("timeoutMs")?.unwrap_or(DEFAULT_TIMEOUT_MS);
     let used = Use::new(Arc::clone(calls), Duration::from_millis(patience_ms.max(0) as u64));
-    let builder = if asked.waits { options.waiting_builder() } else { options.builder() };
-    let builder = builder.map(|mut builder| {
-        if let Some(identity) = asked.source {
-            builder = builder.worker(source(&used, identity, asked.leases));
-        }
-        if asked.times {
-            let used = Arc::clone(&used);
-            builder = builder.peer_times(move || used.times());
-        }
-        builder.lazy(true)
-    });
-    let (mut handle, flake) = opened(env, builder)?;
+    if !asked.waits {
+        builder = builder.max_wait_ms(MAX_WAIT_MS);
+    }
+    if let Some(identity) = asked.source {
+        builder = builder.worker(source(&used, identity, asked.leases));
+    }
+    if asked.times {
+        let used = Arc::clone(&used);
+        builder = builder.peer_times(move || used.times());
+    }
+    let (mut handle, flake) = opened(env, &builder)?;
     handle.set("use", used.number)?;
     handle.set("timeoutMs", patience_ms)?;
     let (needed, opens, settled) = (Arc::clone(&used), Arc::clone(&used), Arc::clone(&used));
@@ -179,9 +176,8 @@ pub fn take_done(env: &Env, events: &External<Arc<Events>>, ticket: i64) -> napi
     events.take_done(ticket).map_err(|error| thrown(env, &error))
 }
 
-fn opened(env: &Env, builder: Result<SnowflakeBuilder>) -> napi::Result<(Object<'_>, Arc<Snowflake>)> {
-    let flake = builder.and_then(|builder| builder.open());
-    let flake = Arc::new(flake.map_err(|error| thrown(env, &error))?);
+fn opened<'env>(env: &'env Env, builder: &SnowflakeBuilder) -> napi::Result<(Object<'env>, Arc<Snowflake>)> {
+    let flake = Arc::new(builder.open().map_err(|error| thrown(env, &error))?);
     close_at_exit(&flake);
     let mut handle = Object::new(env)?;
     handle.set("layout", Fields::from(flake.layout()))?;

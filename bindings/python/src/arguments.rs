@@ -146,8 +146,7 @@ pub(crate) fn reduced<'py>(
     Ok((value.get_type(), PyTuple::new(value.py(), fields?)?))
 }
 
-/// `invalid_argument` for a keyword that is not in `known`. `what` is "option", for example.
-pub(crate) fn unknown(name: &str, value: &Bound<'_, PyAny>, what: &str, known: &str) -> PyErr {
-    let allowed = if known.len() > 200 { "those of docs/OPTIONS.md" } else { known };
+/// `invalid_argument` for a keyword that is not one of those that are `allowed`. `what` is "option", for example.
+pub(crate) fn unknown(name: &str, value: &Bound<'_, PyAny>, what: &str, allowed: &str) -> PyErr {
     errors::raise(value.py(), &Error::invalid(&format!("{name:?}"), format!("an unknown {what}"), allowed))
 }

@@ -1,16 +1,14 @@
-//! The options of `leafid.Snowflake`.
+//! The options, converted by the kinds that the host's table says; and those of `leafid.Snowflake`.
 
-use crate::arguments::{boolean, headers, int, path, refused, text, unknown};
+use crate::arguments::{boolean, copied, headers, int, path, refused, text, texts, unknown};
 use crate::errors;
 use crate::layout::layout;
 use crate::source::{self, UserObjectHandle};
-use leafid::{ClockSource, OnClockBackwards, OnExhausted, Snowflake, SnowflakeBuilder, Worker};
+use leafid::{FileTag, OptionKind, OptionOf, OptionRow, OptionValue, Snowflake, SnowflakeBuilder, Worker};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyRange, PyRangeMethods, PyString, PyTuple};
-
-const OPTIONS: &str = "worker, name, state_dir, layout, epoch_ms, on_clock_backwards, max_backwards_ms, on_exhausted, \
-    random_start, timeout_ms, persist, shared_fs, shared_group, exclusive_range, no_record_wait_ms, clock_source, start_after, lazy, peer_times, token, headers, ca_file, \
-    request_timeout_ms, connect_timeout_ms";
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// The arguments of a snowflake, converted for the host.
 pub(crate) struct Options {
@@ -24,72 +22,82 @@ pub(crate) struct Options {
 impl Options {
     /// None means the same as an omitted option.
     pub(crate) fn parse(
-        py: Python<'_>,
         worker: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Options> {
-        let mut parsed =
-            Options { builder: Snowflake::builder(), name: "default".into(), objects: Vec::new() };
+        let (mut builder, mut objects) = (Snowflake::builder(), Vec::new());
         if let Some(worker) = worker {
-            parsed.builder = parsed.builder.worker(worker_ids(worker, &mut parsed.objects)?);
+            builder = builder.worker(worker_ids(worker, &mut objects)?);
         }
-        for (key, value) in options.into_iter().flatten() {
-            let name: String = key.extract()?;
-            parsed.builder = option(py, parsed.builder, &name, &value, &mut parsed.objects)?;
-            if name == "name" && !value.is_none() {
-                parsed.name = text(&name, &value)?;
+        let mut name = "default".into();
+        for_each(OptionOf::Snowflake, options, |row, value| {
+            if row.kind == OptionKind::Callback {
+                let (ask, object) = source::peer_times(value)?;
+                objects.push(object);
+                builder = std::mem::take(&mut builder).peer_times(ask);
+                return Ok(());
             }
-        }
-        Ok(parsed)
+            let given = Given::of(row, value)?;
+            if let ("name", Given::Value(OptionValue::Text(text))) = (row.name, &given) {
+                name = text.clone();
+            }
+            let set = match given {
+                Given::Value(value) => builder.set_value(row.name, value),
+                Given::Path(path) => builder.set_path_value(row.name, path),
+            };
+            set.map_err(|error| errors::raise(value.py(), &error))
+        })?;
+        Ok(Options { builder, name, objects })
     }
 }
 
-fn option(
-    py: Python<'_>,
-    to: SnowflakeBuilder,
-    name: &str,
-    value: &Bound<'_, PyAny>,
-    objects: &mut Vec<UserObjectHandle>,
-) -> PyResult<SnowflakeBuilder> {
-    let raise = |error| errors::raise(py, &error);
-    if !OPTIONS.split(", ").any(|known| known == name) {
-        return Err(unknown(name, value, "option", OPTIONS));
-    }
-    if value.is_none() {
-        return Ok(to);
-    }
-    Ok(match name {
-        "name" => to.name(text(name, value)?),
-        "state_dir" => to.state_dir(path(name, value)?),
-        "layout" => to.layout(layout(value)?),
-        "epoch_ms" => to.epoch_ms(int(name, value)?),
-        "on_clock_backwards" => {
-            to.on_clock_backwards(OnClockBackwards::parse(&text(name, value)?).map_err(raise)?)
+/// Passes each option that is set and not None. Errors: an unknown name.
+pub(crate) fn for_each(
+    of: OptionOf,
+    options: Option<&Bound<'_, PyDict>>,
+    mut set: impl FnMut(&OptionRow, &Bound<'_, PyAny>) -> PyResult<()>,
+) -> PyResult<()> {
+    for (key, value) in options.into_iter().flatten() {
+        let name: String = key.extract()?;
+        let Some(row) = OptionRow::find(of, &name) else {
+            return Err(unknown(&name, &value, "option", "those of docs/OPTIONS.md"));
+        };
+        if !value.is_none() {
+            set(row, &value)?;
         }
-        "max_backwards_ms" => to.max_backwards_ms(int(name, value)?),
-        "on_exhausted" => to.on_exhausted(OnExhausted::parse(&text(name, value)?).map_err(raise)?),
-        "random_start" => to.random_start(int(name, value)?),
-        "timeout_ms" => to.timeout_ms(int(name, value)?),
-        "persist" => to.persist(boolean(name, value)?),
-        "shared_fs" => to.shared_fs(boolean(name, value)?),
-        "shared_group" => to.shared_group(boolean(name, value)?),
-        "exclusive_range" => to.exclusive_range(boolean(name, value)?),
-        "no_record_wait_ms" => to.no_record_wait_ms(int(name, value)?),
-        "clock_source" => to.clock_source(ClockSource::parse(&text(name, value)?).map_err(raise)?),
-        "start_after" => to.start_after(int(name, value)?),
-        "lazy" => to.lazy(boolean(name, value)?),
-        "peer_times" => {
-            let (ask, object) = source::peer_times(value)?;
-            objects.push(object);
-            to.peer_times(ask)
-        }
-        "token" => to.token(text(name, value)?),
-        "headers" => to.headers(headers(name, value)?),
-        "ca_file" => to.ca_file(path(name, value)?),
-        "request_timeout_ms" => to.request_timeout_ms(int(name, value)?),
-        "connect_timeout_ms" => to.connect_timeout_ms(int(name, value)?),
-        _ => return Err(unknown(name, value, "option", OPTIONS)),
-    })
+    }
+    Ok(())
+}
+
+/// A value as the host takes it.
+pub(crate) enum Given {
+    Value(OptionValue),
+    Path(PathBuf),
+}
+
+impl Given {
+    pub(crate) fn of(row: &OptionRow, value: &Bound<'_, PyAny>) -> PyResult<Given> {
+        let name = row.name;
+        Ok(Given::Value(match row.kind {
+            OptionKind::Int | OptionKind::Id => OptionValue::Int(int(name, value)?),
+            OptionKind::Text | OptionKind::Word(_) => OptionValue::Text(text(name, value)?),
+            OptionKind::Flag => OptionValue::Flag(boolean(name, value)?),
+            OptionKind::Path => return path(name, value).map(Given::Path),
+            OptionKind::Headers => OptionValue::Headers(headers(name, value)?),
+            OptionKind::Layout => OptionValue::Layout(layout(value)?.fields()),
+            OptionKind::Urls => OptionValue::Texts(texts(name, value)?),
+            OptionKind::Tags => OptionValue::Tags(tags(name, value)?),
+            OptionKind::Prewarm if value.is_instance_of::<PyString>() => {
+                match OptionValue::Text(text(name, value)?) {
+                    word if word.is_of(row.kind) => word,
+                    _ => return Err(refused(name, value)),
+                }
+            }
+            OptionKind::Prewarm => OptionValue::Texts(texts(name, value)?),
+            // Arguments of their own.
+            OptionKind::Worker | OptionKind::Callback => return Err(refused(name, value)),
+        }))
+    }
 }
 
 /// An int, a range of step 1, text, the URLs of lease servers, or a source of worker ids.
@@ -121,4 +129,21 @@ fn worker_ids(value: &Bound<'_, PyAny>, objects: &mut Vec<UserObjectHandle>) -> 
 fn servers(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let texts = value.try_iter()?.map(|url| text("worker", &url?));
     texts.collect::<PyResult<_>>().map_err(|_| refused("worker", value))
+}
+
+/// Mappings of `start` and `step`, each of which may be omitted.
+fn tags(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<(String, FileTag)>> {
+    let mut tags = BTreeMap::new();
+    for (tag, fields) in &copied(name, value)? {
+        let mut how = FileTag::default();
+        for (field, value) in &copied(name, &fields)? {
+            match text(name, &field)?.as_str() {
+                "start" => how.start = int("start", &value)?,
+                "step" => how.step = int("step", &value)?,
+                other => return Err(unknown(other, &value, "field of a tag", "start, step")),
+            }
+        }
+        tags.insert(text("tag", &tag)?, how);
+    }
+    Ok(tags.into_iter().collect())
 }

@@ -69,13 +69,7 @@ pub(crate) struct Segments {
 #[pymethods]
 impl Segments {
     #[new]
-    #[pyo3(
-        signature = (servers=None, **options),
-        text_signature = "(servers=None, *, fetch=None, protocol=None, step=None, adaptive=None, prefetch=None, \
-            timeout_ms=None, request_timeout_ms=None, connect_timeout_ms=None, connections=None, block_size=None, token=None, \
-            headers=None, ca_file=None, name=None, state_dir=None, persist=None, shared_fs=None, shared_group=None, tags=None, \
-            create=None, prewarm=None, keep_unused=None, ordered_source=None)"
-    )]
+    #[pyo3(signature = (servers=None, **options))]
     fn new(
         py: Python<'_>,
         servers: Option<&Bound<'_, PyAny>>,

@@ -63,19 +63,13 @@ pub(crate) struct Snowflake {
 #[pymethods]
 impl Snowflake {
     #[new]
-    #[pyo3(
-        signature = (worker=None, **options),
-        text_signature = "(worker=None, *, name=None, state_dir=None, layout=None, epoch_ms=None, \
-            on_clock_backwards=None, max_backwards_ms=None, on_exhausted=None, random_start=None, timeout_ms=None, \
-            persist=None, shared_fs=None, shared_group=None, exclusive_range=None, no_record_wait_ms=None, clock_source=None, \
-            start_after=None, lazy=None, peer_times=None, token=None, headers=None, ca_file=None, request_timeout_ms=None, connect_timeout_ms=None)"
-    )]
+    #[pyo3(signature = (worker=None, **options))]
     fn new(
         py: Python<'_>,
         worker: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<Snowflake>> {
-        let Options { builder, name, objects } = Options::parse(py, worker, options)?;
+        let Options { builder, name, objects } = Options::parse(worker, options)?;
         logs::adopt_level(py);
         let open = move |interrupted: &mut dyn FnMut() -> bool| builder.open_unless(interrupted);
         let flake = asking(py, &objects, &name, || interruptible(py, open))?;

@@ -432,7 +432,7 @@ extern "C" fn free(handle: i32) {
 }
 
 /// Has messages name options and arguments in camel case from now on.
-#[cfg(feature = "wire")]
+#[cfg(any(feature = "public-ids", feature = "wire"))]
 #[unsafe(no_mangle)]
 extern "C" fn camel_case() {
     leafid_core::options::Spelling::Camel.set();

@@ -3,7 +3,7 @@
 use crate::argument::{duration, ms};
 use crate::host_call::{CallHandle, HttpTo, Told, clocks};
 use crate::module::{Kind, Module, Result, exports, write, write_list};
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::take;
@@ -11,7 +11,7 @@ use core::time::Duration;
 use leafid_core::call::Clocks;
 use leafid_core::options::deployment::{FileSystem, FilesystemKind, Scope};
 use leafid_core::options::{
-    Environment, OPTIONS, OptionOf, RunOptions, WorkerFrom, built_ms, options_of_json,
+    Environment, Named, OPTIONS, OptionOf, RunOptions, WorkerFrom, built_ms, options_of_json,
 };
 use leafid_core::place::{FilesAt, Place, PlaceFacts, PlaceSettings};
 use leafid_core::run::{
@@ -160,10 +160,15 @@ pub(crate) fn next_call(module: &mut Module, run: i32, now: Clocks) -> Result<Op
 }
 
 exports! {
-    /// The variables of the environment that options read, as output: a line feed after each.
-    fn options_variables(_) -> i32 {
-        let names = OPTIONS.iter().filter_map(|row| row.variable).map(|name| Some(name.as_bytes()));
-        write_list(names);
+    /// The options of a snowflake, or of segments, as output: of each its name, its kind and its variable of the
+    /// environment.
+    fn option_rows(_, of_segments: i32) -> i32 {
+        let of = if of_segments == 0 { OptionOf::Snowflake } else { OptionOf::Segments };
+        let rows = || OPTIONS.iter().filter(|row| row.of.includes(of));
+        let names: Vec<_> = rows().map(|row| Named(row.name).to_string()).collect();
+        let texts =
+            rows().zip(&names).flat_map(|(row, name)| [Some(&**name), Some(row.kind.name()), row.variable]);
+        write_list(texts.map(|text| text.map(str::as_bytes)));
         Ok(0)
     }
 

@@ -1,8 +1,9 @@
 // Checks the types of the options of segments. The core checks the values.
 
 import { mostPrewarmed } from './limits.js'
-import { FROM, SERVERS, checkedServers, ofSegments, ofServerSegments } from './option_rules.js'
-import { headers, integer, isRecord, isText, record, text, truth } from './readers.js'
+import { FROM, SERVERS, checkedServers, ofSegments } from './option_rules.js'
+import { kinds, readersOf } from './options.js'
+import { integer, isRecord, isText, record } from './readers.js'
 import { refuse } from './refuse.js'
 
 const FETCH = 'a function (tag, step) that answers { start, end } or a promise of it'
@@ -31,34 +32,9 @@ function tags(value, name) {
 
 const fetch = (value, name) => (typeof value === 'function' ? value : refuse(name, value, FETCH))
 
-const shared = {
-  step: integer,
-  adaptive: truth,
-  prefetch: integer,
-  timeoutMs: integer,
-  name: text,
-  stateDir: text,
-  persist: truth,
-  prewarm,
-  keepUnused: truth,
-  orderedSource: truth,
-  blockSize: integer,
-  sharedFs: truth,
-  sharedGroup: truth,
-}
-const ofServers = {
-  protocol: text,
-  requestTimeoutMs: integer,
-  connectTimeoutMs: integer,
-  connections: integer,
-  token: text,
-  headers,
-  caFile: text,
-  tags,
-  create: truth,
-}
-const ofServerUrls = { ...shared, ...ofServers, ...ofSegments, ...ofServerSegments }
-const ofFetch = { fetch, ...shared, ...ofSegments }
+/** Made with the first segments. The servers are an argument. */
+let readers
+const read = given => record(given, (readers ??= readersOf(true, { ...kinds, tags, prewarm, callback: fetch }, ofSegments)))
 
 /** `{ fetch, options }` of the arguments of a constructor; `fetch` is null without one. */
 export function segmentsOptions(first, second) {
@@ -67,7 +43,7 @@ export function segmentsOptions(first, second) {
   if (!fetches && (first === undefined || first === null)) refuse('servers', first, FROM)
   const given = fetches ? first : (second ?? {})
   if (!isRecord(given)) refuse('options', given, 'an object of options')
-  const { fetch: fetcher = null, ...options } = record(given, fetches ? ofFetch : ofServerUrls)
+  const { fetch: fetcher = null, ...options } = read(given)
   if (fetches && !fetcher) refuse('fetch', given.fetch, FETCH)
   if (!fetches) options.servers = servers(first)
   return { fetch: fetcher, options }

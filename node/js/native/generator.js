@@ -2,7 +2,6 @@
 
 const { guarded, translate } = require('./guard.js')
 const native = require('./native.js')
-const { named } = require('./option_names.js')
 const { asks, asksServers } = require('./option_rules.js')
 const { TickRun } = require('./tick_run.js')
 // What a snowflake with a number needs none of is loaded when it is first used.
@@ -73,9 +72,7 @@ class Generator {
   }
 
   stats() {
-    const stats = this.#call('stats')
-    if (stats.lastError) stats.lastError = named(stats.lastError)
-    return stats
+    return this.#call('stats')
   }
 
   get workerId() {

@@ -151,7 +151,7 @@ class Opening {
     } catch (error) {
       const needed = this.handle.needed()
       if (needed) return needed
-      const thrown = translate(error, claimed?.answer.failed)
+      const thrown = translate(error)
       if (claimed && 'cause' in claimed) thrown.cause = claimed.cause
       throw thrown
     }

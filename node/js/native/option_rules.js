@@ -28,7 +28,7 @@ const isSource = worker => typeof worker === 'function' || typeof worker?.claim 
 const asks = ({ worker, peerTimes }) => isSource(worker) || peerTimes !== undefined
 
 /** Whether the worker id of these options is leased from servers. */
-const asksServers = ({ worker }) => !isSource(worker) && native.asksServers(worker)
+const asksServers = ({ worker }) => !isSource(worker) && native.asksServers({ worker })
 
 module.exports = {
   asks,
@@ -38,7 +38,7 @@ module.exports = {
   layout,
   ofSnowflakes: {},
   ofSegments: {},
-  ofServerSegments: {},
+  optionRows: native.optionRows,
   FROM: 'a URL or an array of them, "file:DIR", or options with fetch',
   SERVERS: 'a URL or several, or file:DIR; or else { fetch }',
   checkedServers: servers => servers,

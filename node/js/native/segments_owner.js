@@ -4,7 +4,6 @@ const { guarded, translate } = require('./guard.js')
 const { defaultTimeoutMs } = require('./limits.js')
 const { ended, kept, open, owners, theEvents } = require('./native_events.js')
 const native = require('./native.js')
-const { named } = require('./option_names.js')
 const { Tag } = require('./tag.js')
 const { TagWaits } = require('./tag_waits.js')
 const { UserFetch } = require('./user_fetch.js')
@@ -34,7 +33,7 @@ class Owner {
 
   static now(given) {
     const owner = new Owner(given)
-    owner.handle = guarded(() => native.openSegments(theEvents(), optionsOf(given), owner.number))
+    owner.handle = guarded(() => native.openSegments(theEvents(), given.options, owner.number))
     return owner
   }
 
@@ -42,7 +41,7 @@ class Owner {
   static async soon(given) {
     const owner = new Owner(given)
     const events = theEvents()
-    const ticket = guarded(() => native.openSegmentsSoon(events, optionsOf(given), owner.number))
+    const ticket = guarded(() => native.openSegmentsSoon(events, given.options, owner.number))
     await kept(ended(ticket))
     owner.handle = guarded(() => native.takeOpened(events, ticket))
     return owner
@@ -67,15 +66,13 @@ class Owner {
   }
 
   stats() {
-    const stats = guarded(() => native.segmentsStats(this.handle))
-    for (const each of [...stats.servers, ...stats.tags]) if (each.lastError) each.lastError = named(each.lastError)
-    return stats
+    return guarded(() => native.segmentsStats(this.handle))
   }
 
   /** Converts an error of the addon. If a user callback failed, its exception is the cause. */
   explain(error, tag) {
     const theirs = this.userFetch?.failureIn(error?.message, tag)
-    const thrown = translate(error, theirs?.text)
+    const thrown = translate(error)
     if (theirs) thrown.cause = theirs.error
     return thrown
   }
@@ -91,12 +88,6 @@ class Owner {
       this.userFetch?.close()
     }
   }
-}
-
-/** As the addon takes them. */
-function optionsOf({ options: { prewarm, ...options } }) {
-  if (prewarm === 'last-day') return { ...options, prewarmLastDay: true }
-  return prewarm ? { ...options, prewarm } : options
 }
 
 module.exports = { Owner }

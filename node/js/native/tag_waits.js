@@ -6,7 +6,6 @@
 const { guarded } = require('./guard.js')
 const { longestRun, mostMs } = require('./limits.js')
 const native = require('./native.js')
-const { named } = require('./option_names.js')
 const { elapsed } = require('./time.js')
 
 /** The queues with waiting calls, by the number of their tag. */
@@ -60,9 +59,7 @@ class TagWaits {
   }
 
   stats() {
-    const stats = this.#call(() => native.tagStats(this.#handle))
-    if (stats.lastError) stats.lastError = named(stats.lastError)
-    return stats
+    return this.#call(() => native.tagStats(this.#handle))
   }
 
   poll(need, { deadline }) {

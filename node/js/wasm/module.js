@@ -1,7 +1,7 @@
 // The WebAssembly module, as docs/WASM-ABI.md describes it. There is one instance for all that this realm opens.
 
 import { LeafidError, codeOf, fault, learn } from './errors.js'
-import { named, snake } from './option_names.js'
+import { snake } from './option_names.js'
 import { shown } from './shown.js'
 
 const ABI_VERSION = 2
@@ -109,7 +109,7 @@ export class Module {
   /** The error with a number of the module's, as in an answer. */
   errorOf(number, message) {
     this.exports.error_name(number)
-    return new LeafidError(codeOf(this.text()), named(message))
+    return new LeafidError(codeOf(this.text()), message)
   }
 
   /** What a call threw. A trap is a defect, and ends the instance: no id comes from it any more. */

@@ -1,7 +1,7 @@
 // What options are in WebAssembly: what needs files or the host's own TLS is refused.
 
 import { wasm } from './module.js'
-import { integer, isRecord, layoutFields, milliseconds, record, text, truth } from './readers.js'
+import { isRecord, layoutFields, record, text, truth } from './readers.js'
 import { refuse } from './refuse.js'
 
 const ID = 'a bigint from 0 to 9223372036854775807n, its decimal digits as a string, or a number below 2^53'
@@ -25,38 +25,40 @@ function parsed(id, name) {
 
 export const layout = (value, name) => (isRecord(value) ? record(value, layoutFields) : text(value, name))
 
+/** The options of a snowflake, or of segments: their names, kinds, and variables of the environment. */
+export function optionRows(areOfSegments) {
+  wasm().call('option_rows', areOfSegments)
+  const texts = wasm().list()
+  return Array.from({ length: texts.length / 3 }, (_, row) => {
+    const [name, kind, variable] = texts.slice(3 * row)
+    return { name, kind, variable }
+  })
+}
+
 const refused = why => (value, name) => refuse(name, value, `nothing in leafid/wasm: ${why}`)
 const only = (allowed, why) => (value, name) => (truth(value, name) === allowed ? value : refused(why)(value, name))
-const [ofFiles, caFile] = [only(false, 'it keeps no files'), refused('the platform chooses whom it trusts')]
-
-/** A text that is not empty: that would be the default. */
-const choice = (value, name) => text(value, name) || refuse(name, value)
+const ofFiles = only(false, 'it keeps no files')
 
 const NO_COARSE = '"system" in leafid/wasm; "coarse" needs the native package'
-const clockSource = (value, name) => (value === 'system' ? value : refuse(name, value, value === 'coarse' ? NO_COARSE : ''))
-/** A handle of the platform. */
-const storage = value => value
+const NO_SOURCE = refused('it has no source file:DIR')
 
-export const ofSnowflakes = {
-  onClockBackwards: choice,
-  onExhausted: choice,
-  timeoutMs: milliseconds,
+const shared = {
   sharedFs: ofFiles,
   sharedGroup: ofFiles,
-  clockSource,
-  caFile,
-  requestTimeoutMs: milliseconds,
-  connectTimeoutMs: milliseconds,
-  storage,
+  caFile: refused('the platform chooses whom it trusts'),
+  /** A handle of the platform. */
+  storage: value => value,
+}
+export const ofSnowflakes = {
+  clockSource: (value, name) => (value === 'system' ? value : refuse(name, value, value === 'coarse' ? NO_COARSE : '')),
+  ...shared,
 }
 export const ofSegments = {
   keepUnused: only(false, 'it cannot tell whether a store was copied, and the ids would be issued twice'),
-  sharedFs: ofFiles,
-  sharedGroup: ofFiles,
-  storage,
+  tags: NO_SOURCE,
+  create: NO_SOURCE,
+  ...shared,
 }
-const NO_SOURCE = refused('it has no source file:DIR')
-export const ofServerSegments = { caFile, tags: NO_SOURCE, create: NO_SOURCE }
 
 export const FROM = 'a URL or an array of them, or options with fetch'
 export const SERVERS = FROM

@@ -3,6 +3,7 @@
 import { clocks } from './clock.js'
 import { json, resolved } from './layouts.js'
 import { random64, wasm } from './module.js'
+import { optionRows } from './option_rules.js'
 import { platform } from './platform.js'
 
 const NO_HOST_NAMES =
@@ -14,9 +15,8 @@ const NOWHERE = 0
 
 /** The variables of the environment that options read. */
 function variables() {
-  wasm().call('options_variables')
-  const found = wasm().list().map(name => [name, platform().variable(name)])
-  return found.filter(([, value]) => value !== undefined).map(([name, value]) => `${name}=${value}\0`)
+  const found = optionRows(false).map(({ variable }) => [variable, variable && platform().variable(variable)])
+  return found.filter(([name, value]) => name && value !== undefined).map(([name, value]) => `${name}=${value}\0`)
 }
 
 /** A host has no name here. */
