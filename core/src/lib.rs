@@ -42,7 +42,6 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-#[cfg(feature = "wire")]
 mod aside;
 mod atomic;
 #[cfg(any(feature = "options", feature = "wire"))]
