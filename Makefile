@@ -50,13 +50,13 @@ help:
 	@echo "make clean         removes build/ and target/, and the rest that was made"
 
 # Cargo's profile for the packages: as they ship, but where they are only tested and shown, that of the tests of Rust, so
-# that most is compiled once; link-time optimisation takes minutes. The C library is tested as it ships.
+# that most is compiled once; link-time optimisation takes minutes. .ci/run tests the C library as it ships.
 LEAFID_PROFILE ?= release
 C_PROFILE ?= release
 quick := test demo chaos power-cuts hosts
 $(quick): export LEAFID_PROFILE := dev
 test-%: export LEAFID_PROFILE := dev
-demo: export C_PROFILE := dev
+demo test: export C_PROFILE := dev
 built = $(or $(CARGO_TARGET_DIR),target)/$(LEAFID_PROFILE:dev=debug)
 
 # Crates with workspaces of their own, which no artefact contains, are built of the versions that ship; what only they
@@ -118,13 +118,14 @@ tools:
 	need npm "it comes with Node.js (Debian: apt install npm)"; \
 	exit $$missing
 
+# Features of a crate beside leafid-one-build: its dependencies are then those of the workspace, and not built again.
 check: tools hooks check-version check-mutations
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@for features in "" public-ids format options wire format,options format,wire options,wire; do \
-	    cargo clippy -p leafid-core --quiet --no-default-features --features "$$features" -- -D warnings || exit 1; done
+	    cargo clippy -p leafid-core -p leafid-one-build --quiet --no-default-features --features "$$features" -- -D warnings || exit 1; done
 	@for features in "" cli http; do \
-	    cargo clippy -p leafid --quiet --no-default-features --features "$$features" -- -D warnings || exit 1; done
+	    cargo clippy -p leafid -p leafid-one-build --quiet --no-default-features --features "$$features" -- -D warnings || exit 1; done
 	@for crate in tests/loom tests/shuttle fuzz bench/rust bench/python/floor bench/node/floor; do \
 	    cargo fmt --manifest-path $$crate/Cargo.toml --check || exit 1; done
 	@python3 tests/bounds.py

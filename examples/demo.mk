@@ -9,10 +9,14 @@
 CARGO ?= cargo
 NODE ?= node
 
+demo_parts := c-lib python-wheel node-package server-program build/examples/orders-rust build/examples/orders-c \
+    build/node/orders.mjs
+
 .PHONY: demo demo-browser demo-build test-examples examples-tools
 
-demo: tools demo-build python-wheel node-package server-program build/examples/orders-rust build/examples/orders-c \
-    build/node/orders.mjs
+# Side by side: what is installed waits for the network, and linking uses one processor.
+demo: tools demo-build
+	@$(MAKE) --no-print-directory --jobs --output-sync=target $(demo_parts)
 	@NODE=$(NODE) build/venv/bin/python examples/orders/run.py $(if $(ORDERS),--orders $(ORDERS)) $(if $(KILL),--kill $(KILL)) \
 	    $(if $(KEEP),--keep)
 
@@ -22,10 +26,11 @@ test-examples: python-wheel node-package $(foreach name,quickstart segments data
     build/node/database_segments.mjs
 	@NODE=$(NODE) sh examples/quickstart.sh
 
-# In one call, so that the two are linked side by side.
-demo-build: c-lib
-	@echo "== building leafid for Node, and the demo's program in Rust"
-	@$(CARGO) build --profile $(LEAFID_PROFILE) --quiet -p leafid-node -p leafid-examples --bin orders --lib
+# Its libraries in one call, so that they are linked side by side.
+demo-build: tools
+	@echo "== building leafid, and the demo's program in Rust"
+	@$(CARGO) build --profile $(LEAFID_PROFILE) --quiet $(if $(filter dev,$(C_PROFILE)),-p leafid-c) -p leafid-node -p leafid-examples \
+	    --bin orders --lib
 
 examples-tools:
 	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }

@@ -6,7 +6,7 @@
 .PHONY: fuzz fuzz-programs
 
 fuzz: fuzz-programs
-	@cargo build --quiet -p leafid
+	@cargo build --quiet -p leafid -p leafid-one-build
 	@python3 -B fuzz/seeds.py $(or $(CARGO_TARGET_DIR),target)/debug/leafid
 	@SEED=$(SEED) python3 fuzz/run.py $(or $(SECONDS),10) $(TARGETS)
 

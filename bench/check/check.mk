@@ -12,7 +12,7 @@ bench-check: bench-check-tools c-lib
 	@python3 bindings/c/sizes.py check build/c/lib/libleafid.so http
 	@command -v valgrind >/dev/null 2>&1 || exit 0; \
 	mkdir -p $(check_build) && \
-	cargo build --release --quiet -p leafid-bench-check && \
+	cargo build --release --quiet -p leafid-bench-check -p leafid-one-build && \
 	cp $(or $(CARGO_TARGET_DIR),target)/release/leafid-bench-check $(check_build)/ && \
 	$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -Ibuild/c/include -o $(check_build)/check-c bench/check/paths.c \
 	    -Lbuild/c/lib -lleafid -Wl,-rpath,$(CURDIR)/build/c/lib && \

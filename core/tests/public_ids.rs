@@ -2,7 +2,7 @@
 
 use crate::common::{Random, entries, number, public_id_vectors, text};
 use aes::{Aes128, Aes192, Aes256};
-use fpe::ff1::{FF1, FlexibleNumeralString};
+use fpe::ff1::{FF1, NumeralString, Operations};
 use leafid_core::{Code, Error, PublicIdKey, PublicIds, TextForm};
 use serde_json::Value;
 
@@ -32,15 +32,80 @@ fn says(error: &Error, entry: &Value) {
     assert_eq!((error.code(), error.message()), (Code::InvalidArgument, text(entry, "message")), "{entry}");
 }
 
+/// Numerals of any radix, the highest first: a text, or a half of one.
+struct Numerals(Vec<u16>);
+
+impl Numerals {
+    fn of(mut value: u128, radix: u32, count: usize) -> Numerals {
+        let mut numerals = vec![0; count];
+        for numeral in numerals.iter_mut().rev() {
+            *numeral = (value % u128::from(radix)) as u16;
+            value /= u128::from(radix);
+        }
+        Numerals(numerals)
+    }
+
+    fn value(&self, radix: u32) -> u128 {
+        self.0.iter().fold(0, |value, &numeral| value * u128::from(radix) + u128::from(numeral))
+    }
+}
+
+impl NumeralString for Numerals {
+    type Ops = Numerals;
+
+    fn is_valid(&self, radix: u32) -> bool {
+        self.0.iter().all(|&numeral| u32::from(numeral) < radix)
+    }
+
+    fn numeral_count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn split(&self) -> (Numerals, Numerals) {
+        let (high, low) = self.0.split_at(self.0.len() / 2);
+        (Numerals(high.to_vec()), Numerals(low.to_vec()))
+    }
+
+    fn concat(high: Numerals, low: Numerals) -> Numerals {
+        Numerals([high.0, low.0].concat())
+    }
+}
+
+impl Operations for Numerals {
+    type Bytes = Vec<u8>;
+
+    fn numeral_count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn to_be_bytes(&self, radix: u32, count: usize) -> Vec<u8> {
+        self.value(radix).to_be_bytes()[16 - count..].to_vec()
+    }
+
+    fn add_mod_exp(self, other: impl Iterator<Item = u8>, radix: u32, count: usize) -> Numerals {
+        let modulus = u128::from(radix).pow(count as u32);
+        Numerals::of((self.value(radix) + modulo(other, modulus)) % modulus, radix, count)
+    }
+
+    fn sub_mod_exp(self, other: impl Iterator<Item = u8>, radix: u32, count: usize) -> Numerals {
+        let modulus = u128::from(radix).pow(count as u32);
+        Numerals::of((self.value(radix) + modulus - modulo(other, modulus)) % modulus, radix, count)
+    }
+}
+
+fn modulo(bytes: impl Iterator<Item = u8>, modulus: u128) -> u128 {
+    bytes.fold(0, |rest, byte| (rest << 8 | u128::from(byte)) % modulus)
+}
+
 /// The cipher as its library has it, of any radix.
 fn ff1(key: &[u8], radix: u32, tweak: &[u8], numerals: Vec<u16>, encrypts: bool) -> Vec<u16> {
-    let numerals = FlexibleNumeralString::from(numerals);
+    let numerals = Numerals(numerals);
     macro_rules! with {
         ($aes:ty) => {{
             let cipher = FF1::<$aes>::new(key, radix).unwrap();
             match encrypts {
-                true => cipher.encrypt(tweak, &numerals).unwrap().into(),
-                false => cipher.decrypt(tweak, &numerals).unwrap().into(),
+                true => cipher.encrypt(tweak, &numerals).unwrap().0,
+                false => cipher.decrypt(tweak, &numerals).unwrap().0,
             }
         }};
     }

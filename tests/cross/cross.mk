@@ -19,9 +19,9 @@ windows_skips := simulation:: the_runs_that_end_alike_in_all_forms \
 cross-windows: cross-windows-tools
 	@[ -e build/cross/windows-tools ] || exit 0; \
 	export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER="python3 $(CURDIR)/tests/cross/wine.py"; \
-	cargo test --quiet --target x86_64-pc-windows-gnu -p leafid-core --lib --tests && \
-	cargo test --quiet --target x86_64-pc-windows-gnu -p leafid --lib $(windows_tests:%=--test=%) -- $(windows_skips:%=--skip %) && \
-	cargo build --quiet --target x86_64-pc-windows-gnu -p leafid --bin leafid && \
+	cargo test --quiet --target x86_64-pc-windows-gnu -p leafid-core -p leafid-one-build --lib --tests && \
+	cargo test --quiet --target x86_64-pc-windows-gnu -p leafid -p leafid-one-build --lib $(windows_tests:%=--test=%) -- $(windows_skips:%=--skip %) && \
+	cargo build --quiet --target x86_64-pc-windows-gnu -p leafid -p leafid-one-build --bin leafid && \
 	python3 tests/cross/windows.py $(or $(CARGO_TARGET_DIR),target)/x86_64-pc-windows-gnu/debug/leafid.exe && \
 	python3 tests/cross/windows_c.py
 

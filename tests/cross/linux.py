@@ -86,7 +86,8 @@ def musl():
     need(target, "musl-gcc:musl-tools")
     linking = {"CC_x86_64_unknown_linux_musl": "musl-gcc"}
     run("cargo", "rustc", "--quiet", "--target", target, "-p", "leafid-c", "--lib", "--crate-type", "staticlib", **linking)
-    run("cargo", "build", "--quiet", "--target", target, "-p", "leafid", "--bin", "leafid", **linking)
+    run("cargo", "build", "--quiet", "--target", target, "-p", "leafid", "-p", "leafid-one-build", "--bin", "leafid",
+        **linking)
     program = TARGET_DIR / target / "debug/leafid"
     static = "NEEDED" not in subprocess.run(["readelf", "-d", program], capture_output=True, text=True, check=True).stdout
     said = subprocess.run([program, "decode", "1169786042799259000"], capture_output=True, text=True).stdout

@@ -9,8 +9,9 @@ struct Lines;
 
 impl Log for Lines {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        // The drivers log each statement.
-        metadata.target().starts_with("leafid") || metadata.level() <= log::Level::Warn
+        // The drivers log each statement, and TLS each client that is none.
+        let target = metadata.target();
+        target.starts_with("leafid") || metadata.level() <= log::Level::Warn && !target.starts_with("rustls")
     }
 
     fn log(&self, record: &Record<'_>) {
