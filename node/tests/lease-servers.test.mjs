@@ -8,12 +8,17 @@ import { Snowflake, decode } from 'leafid'
 import { until, wasm } from './counter.mjs'
 import { run, sleep } from './lease_source.mjs'
 import { certificate, fakeServer } from './fake-server.mjs'
-import { HANG, PATIENT, assertDistinct, elsewhere, space, start, thrown } from './support.mjs'
+import * as support from './support.mjs'
+import { HANG, PATIENT, assertDistinct, start, thrown } from './support.mjs'
 
 const main = createRequire(import.meta.url).resolve('leafid')
 const IN_USE = 'ERR_LEAFID_WORKER_IN_USE'
 const LOST = 'ERR_LEAFID_WORKER_LOST'
 const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'
+
+// A server, or the event loop that asks it by fetch, may be kept waiting for longer than a request usually is.
+const space = () => ({ ...support.space(), requestTimeoutMs: PATIENT })
+const elsewhere = () => ({ ...support.elsewhere(), requestTimeoutMs: PATIENT })
 
 /** A server of leases that last for `leaseMs`, and `leases`, those of a name, by worker id. */
 async function server(t, leaseMs = 30_000, ...args) {
@@ -85,7 +90,7 @@ test('open keeps the event loop free, however many; one claim serves all', async
 
 test('close waits for no server', async t => {
   const { url, tell, leases, asked } = await server(t)
-  const { name, ...rest } = space()
+  const { name, ...rest } = support.space()
   await tell({ do: 'fault', fault: { delay_ms: 30_000 }, tag: 'release' })
   const flake = await Snowflake.open({ name, ...rest, worker: url })
   const last = flake.next()
@@ -162,7 +167,7 @@ test('a claim whose answer was lost is sent again, for one opening', async t => 
 
 test('a lease whose worker id is held here is left to end', async t => {
   const { url } = await server(t)
-  const options = space()
+  const options = support.space()
   const held = new Snowflake({ ...options, worker: 0 })
   // Another one is claimed in the same call.
   const flake = await Snowflake.open({ ...options, worker: url })
@@ -215,9 +220,9 @@ test('of several servers one that is gone is passed over; one text is the same a
   const { url } = await server(t)
   const dead = await fakeServer(t)
   await dead.tell({ do: 'dead', how: 'refused' })
-  const { name, stateDir } = space()
-  const flake = await Snowflake.open({ name, stateDir, worker: [dead.url, url] })
-  const text = new Snowflake({ name, stateDir, worker: ` ${dead.url} , ${url}` })
+  const here = space()
+  const flake = await Snowflake.open({ ...here, worker: [dead.url, url] })
+  const text = new Snowflake({ ...here, worker: ` ${dead.url} , ${url}` })
   assert.deepEqual([flake.stats().handles, text.workerId], [2, flake.workerId])
   assertDistinct([...flake.take(1000), ...text.take(1000)])
   flake.close()
