@@ -45,18 +45,6 @@ fn a_lease_is_kept_while_no_id_is_asked_for() {
 }
 
 #[test]
-fn an_outage_shorter_than_the_lease_is_bridged() {
-    let (place, table) = (Place::new(), Table::new(2 * LEASE_MS));
-    let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
-    let mut last = 0;
-    table.failing.store(true, SeqCst);
-    ids_until(&flake, &table, &mut last, || flake.stats().unwrap().renewal_failures > 0);
-    table.failing.store(false, SeqCst);
-    ids_until(&flake, &table, &mut last, || table.renewals.load(SeqCst) > 0);
-    assert_eq!((flake.worker_id().unwrap(), table.claims.load(SeqCst)), (0, 1));
-}
-
-#[test]
 fn a_lease_without_a_record_needs_no_directory() {
     let (place, table) = (Place::new(), Table::new(10_000));
     let source = WorkerSource::leases(Shared(table.clone()));

@@ -1,7 +1,7 @@
 //! Leases that are held, renewed, lost and given back.
 
 use crate::common::forks::{in_child, plain_fork};
-use crate::common::{HANG, Place, until, with_impatient};
+use crate::common::{HANG, Place, until};
 use crate::request::Reaction;
 use crate::server::Server;
 use leafid::{Code, Layout, Snowflake};
@@ -91,22 +91,6 @@ fn the_same_settings_share_one_lease() {
 }
 
 #[test]
-fn a_renewal_whose_answer_was_lost_is_a_lost_lease_and_heals() {
-    let (place, server) = (Place::new(), Server::new(LEASE_MS));
-    let flake = place.builder().worker(server.url()).open().unwrap();
-    let mut last = 0;
-    server.reacts(|seen| if seen.call == "renew" { Reaction::Lost } else { Reaction::Right });
-    ids_until(&flake, &server, &mut last, || !server.seen("renew").is_empty());
-    server.reacts(|_| Reaction::Right);
-    ids_until(&flake, &server, &mut last, || flake.stats().unwrap().claims == 2);
-    let renewals = server.seen("renew");
-    assert_eq!(renewals[0].body["token"], renewals[1].body["token"], "asked again as if nothing had come");
-    assert_eq!(server.seen("claim").len(), 2, "the token was another's by then");
-    assert_eq!(flake.worker_id().unwrap(), 1);
-    flake.next().unwrap();
-}
-
-#[test]
 fn a_claim_whose_answer_was_lost_takes_no_second_worker_id() {
     let (place, server) = (Place::new(), Server::new(LEASE_MS));
     let flake = place.builder().worker(server.url()).open().unwrap();
@@ -155,57 +139,6 @@ fn a_clone_is_stopped_at_its_first_renewal() {
     assert_eq!(errors, [""; 0], "what is held is used meanwhile");
     assert_eq!((flake.worker_id().unwrap(), flake.stats().unwrap().claims), (1, 2));
     assert_eq!(server.seen("renew").iter().filter(|seen| seen.body["worker_id"] == json!(0)).count(), 1);
-}
-
-#[test]
-fn a_partition_longer_than_the_lease_is_worker_lost_and_heals() {
-    let (place, server) = (Place::new(), Server::new(LEASE_MS));
-    let (flake, impatient) = with_impatient(&place.builder().worker(server.url()), 300);
-    let mut last = flake.next().unwrap();
-    server.down(true);
-    let mut errors = Vec::new();
-    until("the loss", || {
-        errors = ids(&impatient, &server, Duration::from_millis(20), &mut last);
-        !errors.is_empty()
-    });
-    let said = errors.last().unwrap();
-    assert!(said.contains("cannot be reached") && said.contains(&server.url()), "{said}");
-    assert!(!said.contains("segment"), "{said}");
-    server.down(false);
-    until("ids again", || flake.next().is_ok());
-    assert_eq!(ids(&flake, &server, Duration::from_millis(300), &mut last), [""; 0]);
-    assert_eq!(flake.stats().unwrap().claims, 2);
-}
-
-#[test]
-fn refusals_of_a_renewal_are_no_loss_until_the_lease_ends() {
-    let refusals = [
-        (400, json!({"error": "invalid_argument", "message": "no"}).to_string()),
-        (404, "where?".to_owned()),
-        (409, "a proxy's".to_owned()),
-        (401, "who?".to_owned()),
-        (503, "starting".to_owned()),
-        (200, "{\"until\":1}".to_owned()),
-        (200, "[1,2,\"x\"]".to_owned()),
-    ];
-    std::thread::scope(|scope| {
-        for (status, body) in refusals {
-            scope.spawn(move || {
-                let (place, server) = (Place::new(), Server::new(2 * LEASE_MS));
-                let flake = place.builder().worker(server.url()).open().unwrap();
-                let said = body.clone();
-                server.reacts(move |_| Reaction::Say(status, said.clone()));
-                until(&format!("{status} {body}"), || flake.stats().unwrap().last_error.is_some());
-                let error = flake.stats().unwrap().last_error.unwrap_or_default();
-                assert!(!error.contains("segment"), "{error}");
-                server.reacts(|_| Reaction::Right);
-                let (mut last, renewals) = (0, server.seen("renew").len());
-                let again = || server.seen("renew").len() > renewals;
-                assert_eq!(ids_until(&flake, &server, &mut last, again), [""; 0]);
-                assert_eq!(server.seen("claim").len(), 1, "{status} {body}");
-            });
-        }
-    });
 }
 
 #[test]
