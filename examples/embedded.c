@@ -1,5 +1,5 @@
 /* Ids without an operating system's help: the clock and one durable number are the program's own. Here both come from
-   POSIX; in firmware they are a clock chip and a word of flash. `make test-c-core` runs it. */
+   POSIX; in firmware they are a clock chip and a word of flash. `make test OF=c-core` runs it. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the quick starts of both schemes, the leases in C and the segments from sources of one's own, on a state
-# directory of their own and checks what they print. `make test-examples` runs it.
+# directory of their own and checks what they print. `make test OF=examples` runs it.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

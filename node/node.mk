@@ -1,10 +1,10 @@
 # The npm package: built, packed, installed where demos and benches find it, tested as packed.
 #
-#   make node-package     the packages leafid and leafid-PLATFORM in build/node/*.tgz, installed into build/node/
-#   make test-node        the tests, against the packages installed into build/node-test/
-#   make check-node       index.d.ts under tsc --strict, and the program compiled against it, run
-#   make test-node-tools  leafid under test runners and bundlers (docs/NODE.md); publint and attw
-#   make test-wasm-js     leafid/wasm in browsers, Bun, Deno, workerd, and Node without the addon
+#   make build OF=node     the packages leafid and leafid-PLATFORM in build/node/*.tgz, installed into build/node/
+#   make test OF=node        the tests, against the packages installed into build/node-test/
+#   make check OF=node       index.d.ts under tsc --strict, and the program compiled against it, run
+#   make test OF=node-tools  leafid under test runners and bundlers (docs/NODE.md); publint and attw
+#   make test OF=wasm-js     leafid/wasm in browsers, Bun, Deno, workerd, and Node without the addon
 
 CARGO ?= cargo
 NODE ?= node
@@ -15,24 +15,24 @@ node_test := build/node-test
 node_hang := --test-timeout=900000
 node_typescript := 7.0.2
 
-.PHONY: node-tools node-package test-node check-node test-node-tools test-wasm-js
+.PHONY: need/node made/node test/node check/node test/node-tools test/wasm-js
 
-node-tools:
+need/node:
 	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
 	@command -v $(NODE) >/dev/null || { echo "node is missing: install Node.js 20 or newer from https://nodejs.org" >&2; exit 1; }
 	@command -v $(NPM) >/dev/null || { echo "npm is missing: it comes with Node.js, on Debian as the package npm" >&2; exit 1; }
 	@$(NODE) -e 'if (+process.versions.node.split(".")[0] < 20) { console.error(`node $${process.version} is too old: install Node.js 20 or newer from https://nodejs.org`); process.exit(1) }'
 
-node-package: node-tools wasm build/LICENSE-THIRD-PARTY
+made/node: need/node made/wasm build/LICENSE-THIRD-PARTY
 	@echo "== building leafid for Node"
 	@$(CARGO) build --profile $(LEAFID_PROFILE) --quiet -p leafid-node
 	@$(NODE) node/tools/package.mjs build/node here=$(built) build/node $(node_test)
 
-test-node: node-package
+test/node: made/node
 	@rm -rf $(node_test)/tests && cp -R node/tests $(node_test)/tests
 	@cd $(node_test) && LEAFID_ROOT=$(CURDIR) $(NODE) --test $(node_hang) --test-concurrency=4 --test-reporter=spec tests/*.test.mjs tests/*.test.cjs
 
-check-node: node-package build/node-typescript/node_modules/typescript-$(node_typescript)
+check/node: made/node build/node-typescript/node_modules/typescript-$(node_typescript)
 	@rm -rf $(node_test)/types && cp -R node/types-test $(node_test)/types
 	@cd $(node_test)/types && for file in usage.ts module.mts refused.ts; do \
 	    sed "s#from 'leafid'#from 'leafid/wasm'#" $$file >wasm-$${file%.*}.mts; done
@@ -47,7 +47,7 @@ build/node-typescript/node_modules/typescript-$(node_typescript):
 # Node looks for packages in the folders above: the tools lie above the project in which leafid is installed.
 node_recipes := build/node-tools
 
-test-node-tools: node-package $(node_recipes)/installed
+test/node-tools: made/node $(node_recipes)/installed
 	@$(NODE) node/tools/package.mjs build/node here=$(built) $(node_recipes)/project
 	@cp -R tests/node_tools/. $(node_recipes)/project/ && rm $(node_recipes)/project/package.json
 	@mkdir -p $(node_recipes)/project/page && python3 tests/blocks.py docs/TESTING.md $(node_recipes)/project/page
@@ -68,7 +68,7 @@ same_tests := counter support fake-server vectors.test arguments.test waiting.te
     source-ends.test openings.test clock-options.test lease-servers.test public-ids.test fake-time.test \
     buffers.test option-vectors.test secrets.test
 
-test-wasm-js: node-package $(wasm_js)/installed
+test/wasm-js: made/node $(wasm_js)/installed
 	@sh tests/debian.sh chromium:chromium python3:python3
 	@$(NODE) node/tools/package.mjs build/node here=$(built) $(wasm_js)/project
 	@cp -R tests/wasm_js/. $(wasm_js)/project/ && rm $(wasm_js)/project/package.json

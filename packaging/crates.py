@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What crates.io, docs.rs and users of the oldest Rust get: `make check-crates`.
+"""What crates.io, docs.rs and users of the oldest Rust get: `make check OF=crates`.
 
 Packages leafid-core and then leafid as `cargo publish` would, and builds what was packed. Checks the licences and
 sources of all dependencies (deny.toml), the oldest Rust, and that the API breaks none of the last release, if the tools

@@ -4,7 +4,7 @@
 `dist.py python|node [TARGET…]` writes into build/dist; TARGET is one of TARGETS, all of them if none is named.
 `dist.py summary` lists what lies there, writes SHA256SUMS, and says what has to be made elsewhere.
 `dist.py complete FOLDER` does so with the packages of a release, and fails where one is missing.
-`make dist-python`, `make dist-node` and `make dist` call it, inside the virtual environment build/venv-packaging.
+`make dist OF=python`, `make dist OF=node` and `make dist` call it, inside the virtual environment build/venv-packaging.
 """
 
 import functools
@@ -285,18 +285,18 @@ def expected(version):
     for tag in ("macosx_*_universal2", "win_amd64", "win_arm64"):
         yield f"leafid-{python_version}-*-abi3-{tag}.whl", theirs
     for target in (*TARGETS, *WINDOWS):
-        yield f"leafid-c-{version}-{target}.tar.gz", "make dist-c"
+        yield f"leafid-c-{version}-{target}.tar.gz", "make dist OF=c"
     for machine in ("aarch64", "x86_64"):
         yield f"leafid-c-{version}-{machine}-apple-darwin.tar.gz", theirs
     for registry in ("conan", "vcpkg"):
         yield f"leafid-{registry}-{version}.tar.gz", "packaging/registries.py, see .github/workflows/release.yml"
     for machine, architecture in (("x86_64", "amd64"), ("aarch64", "arm64")):
         for package in ("libleafid0", "libleafid-dev"):
-            yield f"{package}_{package_version()}_{architecture}.deb", "make dist-c"
+            yield f"{package}_{package_version()}_{architecture}.deb", "make dist OF=c"
         for package in ("leafid", "leafid-devel"):
-            yield f"{package}-{package_version()}.{machine}.rpm", "make dist-c"
-        yield f"leafid-server-{version}-{machine}-linux-musl.tar.gz", "make dist-server, on such a machine"
-        yield f"leafid-server_{package_version()}_{architecture}.deb", "make dist-server, on such a machine"
+            yield f"{package}-{package_version()}.{machine}.rpm", "make dist OF=c"
+        yield f"leafid-server-{version}-{machine}-linux-musl.tar.gz", "make dist OF=server, on such a machine"
+        yield f"leafid-server_{package_version()}_{architecture}.deb", "make dist OF=server, on such a machine"
     yield f"leafid-{version}.tgz", here
     ours = {npm_platform for _, _, npm_platform in TARGETS.values()}
     for name in json.loads((ROOT / "node/package.json").read_text())["optionalDependencies"]:

@@ -2,7 +2,7 @@
 """Makes the packages for C and C++ that one machine can make, checks them, and tries those that run here.
 
 `dist_c.py [TARGET…]` writes into build/dist for each target of TARGETS and WINDOWS an archive, and for those of glibc
-Debian packages and RPMs. `make dist-c` calls it, inside the virtual environment build/venv-packaging. On macOS TARGETs of Apple are named.
+Debian packages and RPMs. `make dist OF=c` calls it, inside the virtual environment build/venv-packaging. On macOS TARGETs of Apple are named.
 """
 
 import gzip

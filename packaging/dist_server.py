@@ -2,7 +2,7 @@
 """Makes the packages of leafid-server for this machine's kind of processor, checks them, and tries them.
 
 It writes into build/dist an archive with the program, which is static, a Debian package, and a container image. `make
-dist-server` calls it. The program is built with musl-gcc, as by `make TARGETS=musl cross`.
+dist OF=server` calls it. The program is built with musl-gcc, as by `make cross OF=musl`.
 """
 
 import os

@@ -1,34 +1,34 @@
 # Packages for every platform, and what a release needs.
 #
 #   make dist            all artefacts that one Linux machine can make, in build/dist, with SHA256SUMS
-#   make dist-python     the source distribution and the wheels; TARGETS="x86_64-unknown-linux-gnu …" limits
-#   make dist-node       the npm packages; TARGETS as above
-#   make dist-c          archives for C and C++, Debian packages and RPMs; TARGETS as above
-#   make dist-server     leafid-server for this machine's kind of processor: an archive, a Debian package and a container image
-#   make check-crates    what crates.io and docs.rs get: cargo package, cargo deny, the oldest Rust
-#   make check-workflows actionlint over .github/workflows
-#   make check-chart     helm lint over the chart of leafid-server, and its manifests
+#   make dist OF=python     the source distribution and the wheels; TARGETS="x86_64-unknown-linux-gnu …" limits
+#   make dist OF=node       the npm packages; TARGETS as above
+#   make dist OF=c          archives for C and C++, Debian packages and RPMs; TARGETS as above
+#   make dist OF=server     leafid-server for this machine's kind of processor: an archive, a Debian package and a container image
+#   make check OF=crates    what crates.io and docs.rs get: cargo package, cargo deny, the oldest Rust
+#   make check OF=workflows actionlint over .github/workflows
+#   make check OF=chart     helm lint over the chart of leafid-server, and its manifests
 
 packaging_tools := build/venv-packaging
 actionlint_version := v1.7.12
 helm_version := v3.22.0
 
-.PHONY: dist dist-python dist-node dist-c dist-server check-version check-crates check-workflows check-chart
+.PHONY: dist/all dist/python dist/node dist/c dist/server check/version check/crates check/workflows check/chart
 
-dist: dist-python dist-node dist-c dist-server
+dist/all: dist/python dist/node dist/c dist/server
 	@$(packaging_tools)/bin/python packaging/dist.py summary
 
-dist-python: $(packaging_tools)/done build/LICENSE-THIRD-PARTY
+dist/python: $(packaging_tools)/done build/LICENSE-THIRD-PARTY
 	@cp build/LICENSE-THIRD-PARTY python/
 	@$(packaging_tools)/bin/python packaging/dist.py python $(TARGETS)
 
-dist-node: $(packaging_tools)/done node-tools wasm build/LICENSE-THIRD-PARTY
+dist/node: $(packaging_tools)/done need/node made/wasm build/LICENSE-THIRD-PARTY
 	@$(packaging_tools)/bin/python packaging/dist.py node $(TARGETS)
 
-dist-c: $(packaging_tools)/done
+dist/c: $(packaging_tools)/done
 	@$(packaging_tools)/bin/python packaging/dist_c.py $(TARGETS)
 
-dist-server: tools
+dist/server: need/tools
 	@python3 packaging/dist_server.py
 
 # Of the crates in the libraries, for what is packed.
@@ -41,17 +41,17 @@ $(packaging_tools)/done: packaging/requirements.txt
 	@touch $@
 
 # One version in every file that has one.
-check-version:
+check/version:
 	@python3 packaging/version.py >/dev/null
 
-check-crates: check-version
+check/crates: check/version
 	@python3 packaging/crates.py
 
-check-workflows: build/go/bin/actionlint
+check/workflows: build/go/bin/actionlint
 	@build/go/bin/actionlint
 
-check-chart: chart := packaging/server/helm --set store.url=mysql://leaf:PASSWORD@db/leaf
-check-chart: build/go/bin/helm
+check/chart: chart := packaging/server/helm --set store.url=mysql://leaf:PASSWORD@db/leaf
+check/chart: build/go/bin/helm
 	@build/go/bin/helm lint --strict $(chart)
 	@build/go/bin/helm template ids $(chart) --set options.lease-ms=30000 --set serviceMonitor.enabled=true | \
 	    grep -A1 LEAFID_SERVER_LEASE_MS | grep -q '"30000"'

@@ -25,7 +25,7 @@ def write(folder, url, out):
         conan[target] = {"url": f"{url}/{path.name}", "sha256": hashlib.sha256(content).hexdigest()}
         vcpkg.append(f"set(sha512_{target} {hashlib.sha512(content).hexdigest()})")
     if not conan:
-        sys.exit(f"{folder} has no {prefix}*.tar.gz: make dist-c")
+        sys.exit(f"{folder} has no {prefix}*.tar.gz: make dist OF=c")
     # JSON is YAML.
     (out / "conan/conandata.yml").write_text(json.dumps({"sources": {version: conan}}, indent=2) + "\n")
     (out / "vcpkg/leafid/archives.cmake").write_text("\n".join(vcpkg) + "\n")

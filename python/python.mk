@@ -8,49 +8,49 @@ python_tools := build/venv-maturin
 # pytest takes no cache directory with `..` in it.
 python_pytest := -q -c python/pyproject.toml -o cache_dir=$(CURDIR)/build/pytest-cache
 
-.PHONY: python-wheel python-sdist test-python test-python-sdist test-frozen check-python pytest python-venvs
+.PHONY: made/python made/python-sdist test/python test/python-sdist test/frozen check/python run/pytest need/venvs
 
 # The wheel, installed into build/venv for demos and benches.
-python-wheel: build/venv/leafid
+made/python: build/venv/leafid
 
 # The tests on the installed wheel, under each interpreter found; one wheel serves all of them. The slow ones run under
 # the first alone. A newer interpreter for which there are no NumPy and mypy yet is left out, and that is said.
-test-python: build/wheels/done check-python
+test/python: build/wheels/done check/python
 	@python/interpreters.sh $(PYTHON) | { marks=; while read -r version python; do \
 	    if test -e build/venv-$$version/done; then \
 	        $(MAKE) --no-print-directory python_version=$$version python_path=$$python python_marks="$$marks" \
-	            test-python-one </dev/null || exit 1; \
-	    else echo "== Python $$version: LEFT OUT, the test tools cannot be installed"; fi; marks='not slow'; \
+	            run/test-python </dev/null || exit 1; \
+	    else echo "== Python $$version: LEFT OUT, the test need/tools cannot be installed"; fi; marks='not slow'; \
 	done; }
 
 # The interpreters and what they test with; only the first must be there.
-python-venvs:
+need/venvs:
 	@python/interpreters.sh $(PYTHON) | { must=yes; while read -r version python; do \
 	    $(MAKE) --silent python_version=$$version python_path=$$python build/venv-$$version/done </dev/null || \
 	        test $$must = no || exit 1; must=no; \
 	done; test $$must = no; }
 
 # stubtest on the installed package, and mypy --strict on a program that uses all of it.
-check-python: build/wheels/done python-venvs
+check/python: build/wheels/done need/venvs
 	@set -- $$(python/interpreters.sh $(PYTHON) | head -n 1); test -n "$$2" && \
-	$(MAKE) --no-print-directory python_version=$$1 python_path=$$2 check-python-one
+	$(MAKE) --no-print-directory python_version=$$1 python_path=$$2 run/check-python
 
 # The source distribution, installed into a venv of its own, and the quick tests on it.
-test-python-sdist: build/venv-sdist/leafid
+test/python-sdist: build/venv-sdist/leafid
 	@echo "== the source distribution"
 	@build/venv-sdist/bin/pytest $(python_pytest) python/tests/test_vectors.py python/tests/test_package.py
 
 # A program that PyInstaller froze, with leafid in it.
-test-frozen: build/wheels/done build/venv-frozen/done
+test/frozen: build/wheels/done build/venv-frozen/done
 	@build/venv-frozen/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
 	@build/venv-frozen/bin/python tests/frozen/test_frozen.py
 
-python-sdist: build/sdist/done
+made/python-sdist: build/sdist/done
 
 # Tests of programs in Python that are no part of the package: make pytest_of=FOLDERS pytest; pytest_jobs at a time.
-pytest: python-venvs
+run/pytest: need/venvs
 	@set -- $$(python/interpreters.sh $(PYTHON) | head -n 1); test -n "$$2" && \
-	$(MAKE) --no-print-directory python_version=$$1 python_path=$$2 pytest-one
+	$(MAKE) --no-print-directory python_version=$$1 python_path=$$2 run/pytest-one
 
 # --- details
 
@@ -61,19 +61,19 @@ define python_make_venv
 	    exit 1; }
 endef
 
-.PHONY: test-python-one check-python-one pytest-one
+.PHONY: run/test-python run/check-python run/pytest-one
 ifdef python_version
 python_venv := build/venv-$(python_version)
 
-test-python-one: $(python_venv)/leafid
+run/test-python: $(python_venv)/leafid
 	@echo "== Python $(python_version)"
 	@$(python_venv)/bin/pytest $(python_pytest) --numprocesses 4 -m "$(python_marks)" python/tests
 
-pytest-one: $(python_venv)/done
+run/pytest-one: $(python_venv)/done
 	@$(python_venv)/bin/pytest $(python_pytest) --import-mode=prepend \
 	    $(if $(pytest_jobs),--numprocesses $(pytest_jobs)) $(pytest_of)
 
-check-python-one: $(python_venv)/leafid
+run/check-python: $(python_venv)/leafid
 	@$(python_venv)/bin/python -m mypy.stubtest leafid --mypy-config-file python/pyproject.toml \
 	    --allowlist python/tests/stubtest.txt
 	@cd python/tests && MYPY_CACHE_DIR=../../build/mypy-cache ../../$(python_venv)/bin/python -m mypy --strict typed.py

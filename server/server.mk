@@ -1,18 +1,18 @@
 # The id server, on real databases: SQLite, MariaDB, PostgreSQL and etcd. As root, what is missing is installed from Debian's
 # packages; otherwise its tests are skipped, and say so.
 
-.PHONY: test-server test-monitor server-tools server-program
+.PHONY: test/server test/monitor need/server made/server
 
-test-server: tools server-tools build/venv-schemathesis/done
+test/server: need/tools need/server build/venv-schemathesis/done
 	@cargo test --quiet -p leafid-server
 	@cargo build --quiet -p leafid-server
 	@LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/leafid-server \
-	    $(MAKE) --no-print-directory pytest_of=tests/server pytest_jobs=3 pytest
+	    $(MAKE) --no-print-directory pytest_of=tests/server pytest_jobs=3 run/pytest
 
 # The monitor page in a real browser.
 server_browser := build/monitor
 
-test-monitor: tools $(server_browser)/installed
+test/monitor: need/tools $(server_browser)/installed
 	@sh tests/debian.sh chromium:chromium
 	@cargo build --quiet -p leafid-server
 	@cp tests/server/monitor.test.mjs $(server_browser)/
@@ -27,14 +27,14 @@ $(server_browser)/installed: tests/wasm_js/package.json
 	@touch $@
 
 # build/leafid-server, for tests and the demo.
-server-program: tools
+made/server: need/tools
 	@echo "== building leafid-server"
 	@cargo build --quiet -p leafid-server
 	@mkdir -p build
 	@cmp -s $(or $(CARGO_TARGET_DIR),target)/debug/leafid-server build/leafid-server || \
 	    cp $(or $(CARGO_TARGET_DIR),target)/debug/leafid-server build/
 
-server-tools:
+need/server:
 	@PATH=$$PATH:$$(echo /usr/lib/postgresql/*/bin | tr ' ' ':') sh tests/debian.sh \
 	    mariadbd:mariadb-server postgres:postgresql pgbouncer:pgbouncer etcd:etcd-server faketime:faketime \
 	    openssl:openssl || \

@@ -1,4 +1,4 @@
-"""Compares what the hot paths cost with what bench/instructions.toml says. `make bench-check` runs it.
+"""Compares what the hot paths cost with what bench/instructions.toml says. `make bench OF=check` runs it.
 
 check.py BUILD           fails where a path is heavier
 check.py BUILD --update  writes the file
@@ -17,7 +17,7 @@ from callgrind import counts, dumps_of
 COMMITTED = pathlib.Path(__file__).parent.parent / "instructions.toml"
 HEAD = """\
 # What one call of each hot path costs: instructions of leafid's own code with its loop, and calls that leave it, for the
-# C library. Written by `make bench-check UPDATE=1`, compared by `make bench-check`.
+# C library. Written by `make bench OF=check UPDATE=1`, compared by `make bench OF=check`.
 """
 # By how much a path is heavier, in instructions and in calls out of it. The same toolchain makes the same code of it, but
 # for a register that what changed elsewhere places otherwise. At least so much, for a short path; a call out may cost
@@ -77,10 +77,10 @@ def compare(figures, known, shares):
             {"heavier": heavier, "lighter": lighter}.get(verdict, []).append(name)
             print(f"{name:46}  {told(now[path]):>28}  committed {told(then[path]):>28}  {verdict}")
     if lighter:
-        print(f"lighter, so that their figures can be lowered by `make bench-check UPDATE=1`: {'; '.join(lighter)}")
+        print(f"lighter, so that their figures can be lowered by `make bench OF=check UPDATE=1`: {'; '.join(lighter)}")
     if heavier or strange:
         print(f"bench-check: FAILED: heavier: {'; '.join(heavier) or 'none'}; unlike the committed paths: "
-              f"{'; '.join(strange) or 'none'}. If it has to be, `make bench-check UPDATE=1` writes it down")
+              f"{'; '.join(strange) or 'none'}. If it has to be, `make bench OF=check UPDATE=1` writes it down")
         return 1
     print(f"bench-check: {sum(map(len, figures.values()))} paths, none heavier than committed")
     return 0

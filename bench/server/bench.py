@@ -3,7 +3,7 @@ many tags; several servers on one store, and how often they ask it.
 
 Client and server have a core each, if there are two.
 
-    make bench-server SECONDS=10
+    make bench OF=server SECONDS=10
 """
 
 import itertools

@@ -1,13 +1,13 @@
 # The C library, staged in build/c.
 #
-#   make c-lib                   C_FEATURES=--no-default-features leaves HTTP out
-#   make c-small                 the smallest one, in build/c-small: docs/ABI.md says what it gives up; C_FEATURES as above
-#   make test-c-small            its tests, and whether it is within its bounds, with and without HTTP
+#   make build OF=c                   C_FEATURES=--no-default-features leaves HTTP out
+#   make build OF=c-small                 the smallest one, in build/c-small: docs/ABI.md says what it gives up; C_FEATURES as above
+#   make test OF=c-small            its tests, and whether it is within its bounds, with and without HTTP
 #   make install                 PREFIX=/usr/local DESTDIR= LIBDIR=lib; LIBDIR is below PREFIX. Then run ldconfig
-#   make test-c                  check-c, test-install and the tests in C and C++; test-c-valgrind
+#   make test OF=c                  check OF=c, test OF=install and the tests in C and C++; OF=c-valgrind
 #   make header                  writes the headers
-#   make check-abi               what programs were built with still holds, since the newest tag
-#   make c-sizes                 what each part of the library costs, with and without HTTP, and whether it is within its
+#   make check OF=abi               what programs were built with still holds, since the newest tag
+#   make bench OF=sizes                 what each part of the library costs, with and without HTTP, and whether it is within its
 #                                bound; UPDATE=1 writes the table of docs/ABI.md
 
 C_STAGE := build/c
@@ -16,10 +16,10 @@ C_SHARED := $(if $(filter Darwin,$(shell uname -s)),dylib,so)
 PREFIX ?= /usr/local
 LIBDIR ?= lib
 
-.PHONY: c-lib c-small test-c-small install test-c test-install check-c check-abi c-sizes header test-c-valgrind
+.PHONY: made/c made/c-small test/c-small install test/c test/install check/c check/abi bench/sizes header test/c-valgrind
 
 # With link-time optimisation not `cargo build`: for a crate that is a Rust library too, it leaves that out, without a word.
-c-lib:
+made/c:
 	@echo "== building leafid for C"
 	@$(if $(filter dev,$(C_PROFILE)),cargo build,cargo rustc) --profile $(C_PROFILE) --quiet --package leafid-c $(C_FEATURES) --lib \
 	    $(if $(filter dev,$(C_PROFILE)),,--crate-type cdylib,staticlib)
@@ -28,8 +28,8 @@ c-lib:
 
 # Rust's own library is built anew, for size and without backtraces, and a panic ends the process. Both are features of
 # the compiler that are not stable yet; the second variable allows them in a stable release.
-c-small: c_small_host = $(shell rustc -vV | sed -n 's/^host: //p')
-c-small:
+made/c-small: c_small_host = $(shell rustc -vV | sed -n 's/^host: //p')
+made/c-small:
 	@[ -e "$$(rustc --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ] || \
 	    { echo "make c-small needs the sources of Rust's library: rustup component add rust-src" >&2; exit 1; }
 	@echo "== building the small leafid for C"
@@ -43,17 +43,17 @@ c-small:
 	    build/c-small-target/$(c_small_host)/release/libleafid_c.a build/c-small
 	@strip build/c-small/lib/libleafid.$(C_SHARED)
 
-test-c-small:
-	@$(MAKE) --no-print-directory C_FEATURES=--no-default-features c-small
+test/c-small:
+	@$(MAKE) --no-print-directory C_FEATURES=--no-default-features made/c-small
 	@python3 bindings/c/sizes.py check build/c-small/lib/libleafid.so "small, no http"
-	@$(MAKE) --no-print-directory c-small
+	@$(MAKE) --no-print-directory made/c-small
 	@python3 bindings/c/sizes.py check build/c-small/lib/libleafid.so "small, http"
 	@python3 tests/c/exports.py build/c-small
 	@python3 tests/c/run.py build/c-small build/c-small-tests
 
-# What `make c-lib` built: so that root needs no Rust.
+# What `make build OF=c` built: so that root needs no Rust.
 install:
-	@grep -qsx $(C_PROFILE) $(C_STAGE)/profile || $(MAKE) --no-print-directory c-lib
+	@grep -qsx $(C_PROFILE) $(C_STAGE)/profile || $(MAKE) --no-print-directory made/c
 	@sh bindings/c/stage.sh $(C_STAGE)/lib/libleafid.$(C_SHARED) $(C_STAGE)/lib/libleafid.a "$(DESTDIR)$(PREFIX)" "$(LIBDIR)"
 
 # Writes include/leafid.h and include/leafid_core.h from their crates.
@@ -61,28 +61,28 @@ header:
 	LEAFID_UPDATE_HEADER=1 cargo test --quiet --package leafid-c --test header
 	LEAFID_UPDATE_HEADER=1 cargo test --quiet --package leafid-core-c --test header
 
-# The header compiles on its own, and names what the library exports. `make test-rust` sees that it is the generated one.
-check-c: c-lib
+# The header compiles on its own, and names what the library exports. `make test OF=rust` sees that it is the generated one.
+check/c: made/c
 	python3 tests/c/exports.py $(C_STAGE)
 
 # Without optimisation frames are larger than a small stack.
-test-c: check-c test-install
+test/c: check/c test/install
 	@$(if $(filter dev,$(C_PROFILE)),LEAFID_TEST_SKIP="ids on a stack of 16 KiB" )python3 tests/c/run.py $(C_STAGE) build/c-tests
 
 # Programs of users, by pkg-config and CMake, with what `make install` lays into empty folders.
-test-install: c-lib
+test/install: made/c
 	@python3 tests/c/install.py
 
-test-c-valgrind: c-lib
+test/c-valgrind: made/c
 	python3 tests/c/run.py $(C_STAGE) build/c-tests-valgrind --valgrind
 
-check-abi:
+check/abi:
 	@sh tests/debian.sh abidiff:abigail-tools
 	@python3 tests/c/abi.py
 
 # In a folder of its own: the flag for symbols that name all crates of generic code would build everything anew.
-c-sizes: sizes_dir := build/c-sizes
-c-sizes:
+bench/sizes: sizes_dir := build/c-sizes
+bench/sizes:
 	@for features in "" --no-default-features; do \
 	    RUSTFLAGS="-C symbol-mangling-version=v0" cargo rustc --release --quiet --target-dir $(sizes_dir) \
 	        --package leafid-c $$features --lib --crate-type cdylib && \
@@ -90,3 +90,17 @@ c-sizes:
 	@python3 bindings/c/sizes.py table $(sizes_dir)/http.so $(sizes_dir)/no-http.so $(if $(UPDATE),--update)
 	@python3 bindings/c/sizes.py check $(sizes_dir)/http.so http
 	@python3 bindings/c/sizes.py check $(sizes_dir)/no-http.so "no http"
+
+# The C library of the core alone, staged in build/c-core. make build OF=c-core, make test OF=c-core.
+
+C_CORE_TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+
+.PHONY: made/c-core test/c-core
+
+made/c-core:
+	@echo "== building leafid_core for C"
+	@cargo rustc --profile c-core --quiet --package leafid-core-c --lib --crate-type staticlib
+	@sh bindings/c_core/stage.sh $(C_CORE_TARGET_DIR)/c-core/libleafid_core_c.a build/c-core
+
+test/c-core: made/c-core
+	@python3 tests/c_core/run.py build/c-core build/c-core-tests

@@ -20,7 +20,7 @@ import tempfile
 MOST = {"http": 3_080_000, "no http": 1_665_000, "small, http": 1_800_000, "small, no http": 665_000}
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/ABI.md"
-BEGIN, END = "<!-- The table is of `make c-sizes UPDATE=1`. -->\n", "<!-- Its end. -->\n"
+BEGIN, END = "<!-- The table is of `make bench OF=sizes UPDATE=1`. -->\n", "<!-- Its end. -->\n"
 
 PARTS = {
     "leafid": "leafid", "leafid_core": "leafid", "leafid_c": "leafid",
@@ -86,7 +86,7 @@ def check(library, which):
     size, most = stripped(library), MOST[which]
     print(f"sizes: {library} ({which}): {size} bytes stripped, at most {most}")
     if size > most:
-        sys.exit("sizes: FAILED: `make c-sizes` shows which part grew; raise MOST in bindings/c/sizes.py if it has to be")
+        sys.exit("sizes: FAILED: `make bench OF=sizes` shows which part grew; raise MOST in bindings/c/sizes.py if it has to be")
 
 
 def main(command, *arguments):

@@ -1,9 +1,9 @@
 # The core as WebAssembly modules.
 #
-#   make wasm        build/wasm/leafid.wasm, leafid-snowflake.wasm with layouts, ids and generators alone and without
+#   make build OF=wasm        build/wasm/leafid.wasm, leafid-snowflake.wasm with layouts, ids and generators alone and without
 #                    messages, and leafid-public-ids.wasm
-#   make test-wasm   their tests, in Node, without the addon
-#   make test-wasm-python   the host in Python, on wasmtime
+#   make test OF=wasm   their tests, in Node, without the addon
+#   make test OF=wasm-python   the host in Python, on wasmtime
 
 wasm_target := wasm32-unknown-unknown
 # The modules, and their features.
@@ -16,9 +16,9 @@ wasm_binaryen := 132.0.0
 wasm_opt := build/wasm-tools/node_modules/.bin/wasm-opt -Oz --enable-bulk-memory --enable-nontrapping-float-to-int \
     --enable-sign-ext --enable-mutable-globals
 
-.PHONY: wasm-tools wasm test-wasm test-wasm-python
+.PHONY: need/wasm made/wasm test/wasm test/wasm-python
 
-wasm-tools: node-tools build/wasm-tools/binaryen-$(wasm_binaryen)
+need/wasm: need/node build/wasm-tools/binaryen-$(wasm_binaryen)
 	@[ -d "$$(rustc --print target-libdir --target $(wasm_target))" ] || rustup target add $(wasm_target) || { \
 	    echo "the target $(wasm_target) is missing: install Rust from https://rustup.rs" >&2; exit 1; }
 
@@ -28,20 +28,20 @@ build/wasm-tools/binaryen-%:
 	@touch $@
 
 # Each has a folder of its own: they have one file name, and each would undo the other.
-wasm: wasm-tools
+made/wasm: need/wasm
 	@for module in $(wasm_modules); do name=$${module%:*}; folder=build/wasm/target/$$name; \
 	    $(wasm_cargo) build $(wasm_crate) --profile wasm --features $${module#*:} --target-dir $$folder || exit 1; \
 	    from=$$folder/$(wasm_target)/wasm/leafid_wasm.wasm; to=build/wasm/$$name.wasm; \
 	    [ "$$to" -nt "$$from" ] || $(wasm_opt) "$$from" -o "$$to" || exit 1; done
 
-test-wasm: wasm
+test/wasm: made/wasm
 	@for module in $(wasm_modules); do \
 	    $(wasm_cargo) clippy $(wasm_crate) --features $${module#*:} -- -D warnings || exit 1; done
 	@LEAFID_ROOT=$(CURDIR) $(NODE) --test $(node_hang) --test-reporter=spec bindings/wasm/tests/*.test.mjs
 
 wasm_python := build/venv-wasm
 
-test-wasm-python: wasm $(wasm_python)/done
+test/wasm-python: made/wasm $(wasm_python)/done
 	@cd bindings/wasm/hosts/python && $(CURDIR)/$(wasm_python)/bin/python -B -m pytest -q -p no:cacheprovider ../../tests/python
 
 $(wasm_python)/done:

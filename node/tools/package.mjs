@@ -6,7 +6,7 @@
 //
 // Packs `leafid`, and `leafid-PLATFORM` with the addon in the folder BUILT, into the folder OUT, and installs all of them
 // into each FOLDER. PLATFORM is one of package.json's optionalDependencies, such as linux-x64-gnu, or `here`. Run it in
-// the root of the repository; `make node-package` and `make dist-node` do.
+// the root of the repository; `make build OF=node` and `make dist OF=node` do.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -24,7 +24,7 @@ const folders = words.filter(word => !word.includes('=')).map(folder => resolve(
 const manifest = JSON.parse(readFileSync('node/package.json', 'utf8'))
 const modules = ['index', 'testing', 'prometheus', 'opentelemetry'].flatMap(name => [`${name}.js`, `${name}.d.ts`])
 const shipped = ['package.json', ...modules, 'README.md', 'bin', 'js'].map(name => join('node', name))
-/** What `make wasm` built. */
+/** What `make build OF=wasm` built. */
 const [module, publicIds] = ['leafid', 'leafid-public-ids'].map(name => `build/wasm/${name}.wasm`)
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']
 /** Of what an addon and the module contain: packaging/notices.py writes it. */

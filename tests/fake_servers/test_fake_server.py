@@ -1,6 +1,6 @@
 """The dialects of Leaf and tinyid: what ids they give, and how they misbehave when told to.
 
-`make test-tools` runs them.
+`make test OF=tools` runs them.
 """
 
 import contextlib

@@ -169,7 +169,7 @@ def make(*goals):
 
 def c(tests):
     """One process a program: of those that it takes along when it dies, none has passed."""
-    make("c-lib")
+    make("made/c")
     ended = {}
     for file in sorted({test.partition("::")[0] for test in tests}):
         program = file.rpartition("/")[2].partition(".")[0]
@@ -208,7 +208,7 @@ def python(tests):
 
 def node(tests):
     """Against the installed tarball; one process a test."""
-    make("node-package")
+    make("made/node")
     ended = {}
     for test in tests:
         file, _, name = test.partition("::")
@@ -226,7 +226,7 @@ def node(tests):
 
 def system(tests):
     """Some at a time."""
-    make("c-lib", "python-wheel", "node-package", "system-programs")
+    make("made/c", "made/python", "made/node", "made/system")
     pytest = [*pytest_for("done"), "--rootdir=.", "--import-mode=prepend", "-v", "--numprocesses=6"]
     said, _ = bounded([*pytest, *tests], LONGEST_SYSTEM)
     ended = {}

@@ -1,5 +1,5 @@
 // The recipes of docs/NODE.md, and the checkers of packages. Run where leafid is installed, below a folder with the tools:
-// `make test-node-tools` makes it.
+// `make test OF=node-tools` makes it.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -1,4 +1,4 @@
-"""The project's own clients on each store. Rust's are built by `make test-server`; Python's wheel is used if it is built."""
+"""The project's own clients on each store. Rust's are built by `make test OF=server`; Python's wheel is used if it is built."""
 
 import os
 import subprocess
@@ -36,7 +36,7 @@ def test_rusts_clients_get_ids_of_each_store(store):
 
 def test_pythons_clients_of_several_processes_share_one_id_space(store, new_tag, name):
     if not PYTHON.exists():
-        pytest.skip("the wheel is not built: make python-wheel")
+        pytest.skip("the wheel is not built: make build OF=python")
     tag = new_tag(store, 100)
     with Server(store.url, "--snowflake-name", name) as server:
         command = [PYTHON, "-c", PROGRAM, server.url, tag, name]

@@ -26,7 +26,7 @@ def test_each_path_is_described_and_served(file):
 
 def test_answers_are_those_of_the_description(file, tmp_path):
     if not SCHEMATHESIS.exists():
-        pytest.skip("schemathesis is not installed: make test-server")
+        pytest.skip("schemathesis is not installed: make test OF=server")
     for tag in ("order", "0", "a"):
         make_tag(file.url, tag, 10)
     words = [BINARY, "token", "one", "--scope", "ids,ranges,leases,admin,metrics"]

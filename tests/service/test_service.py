@@ -1,4 +1,4 @@
-"""examples/service as `make test-service` set it up: both services together, killed under load, and their manifests.
+"""examples/service as `make test OF=service` set it up: both services together, killed under load, and their manifests.
 
 The duplicates of the load are those of its program: it ends with 1 if an id came twice.
 """

@@ -1,5 +1,5 @@
 // Segments of leafid/wasm in Node, with marks in memory: what a source may get wrong. Node's own tests of segments run
-// against it, too: `make test-wasm-js`.
+// against it, too: `make test OF=wasm-js`.
 
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'

@@ -3,7 +3,7 @@
 //! One thread plays all processes in turn, from a seed. The host's own code makes spans durable, leases, closes, resets
 //! and accepts segments, over clocks, disks and servers that fail. Where it would start a thread, the work runs at
 //! once, as on a system without threads. User callbacks run when their turn comes, or never. So a seed replays a run
-//! exactly. `make simulate` runs many seeds; see `bindings/rust/simulate.mk`.
+//! exactly. `make simulate` runs many seeds; see `tests/tests.mk`.
 
 mod assumed;
 mod disk;
