@@ -31,30 +31,33 @@ fn both(other: Spelling, texts: impl Fn() -> Vec<String>) -> Vec<(String, String
     snake.into_iter().zip(others).collect()
 }
 
-/// The names that `node/js/front/option_names.js` finds in messages.
-fn names_of_javascript() -> Vec<String> {
-    let script = include_str!("../../../node/js/front/option_names.js");
-    let list = script.split_once("const NAMES = [").unwrap().1.split_once(']').unwrap().0;
-    let patterns = list.split('\'').skip(1).step_by(2);
-    let names = patterns.flat_map(|pattern| match pattern {
-        "(timestamp|worker|sequence)_bits" => vec!["timestamp_bits", "worker_bits", "sequence_bits"],
-        "peer_times(_ms)?" => vec!["peer_times", "peer_times_ms"],
-        name => vec![name],
-    });
-    let names: Vec<String> = names.map(Into::into).collect();
-    assert!(names.iter().all(|name| name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')), "{names:?}");
-    names
+/// The names in messages that a spelling changes: options, parts of a layout, and fields of a lease and a claim.
+fn names() -> Vec<&'static str> {
+    let others = [
+        "timestamp_bits",
+        "worker_bits",
+        "sequence_bits",
+        "timestamp_ms",
+        "worker_id",
+        "public_id",
+        "peer_times",
+        "peer_times_ms",
+        "from_ms",
+        "until_ms",
+        "lease_ms",
+    ];
+    OPTIONS.iter().map(|row| row.name).chain(others).collect()
 }
 
-/// The message as JavaScript shows it today: by its regular expressions, of which this is a copy.
-fn as_javascript(names: &[String], message: &str) -> String {
+/// The message in camel case: each name but in a value and for a field that an answer has.
+fn in_camel_case(names: &[&str], message: &str) -> String {
     let is_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
     let (mut shown, mut rest) = (String::new(), message);
     while !rest.is_empty() {
         let end = rest.find(|char| !is_word(char)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         let is_value = shown.ends_with('"') || shown.ends_with(" has the ");
-        match names.iter().any(|name| name == word) && !is_value {
+        match names.contains(&word) && !is_value {
             true => shown += &camel(word),
             false => shown += word,
         }
@@ -99,11 +102,11 @@ fn of_vectors() -> Vec<String> {
 }
 
 #[test]
-fn refused_options_are_named_as_javascript_names_them() {
-    let names = names_of_javascript();
+fn refused_options_are_named_in_camel_case() {
+    let names = names();
     let texts = both(Spelling::Camel, of_vectors);
     for (snake, camel) in &texts {
-        assert_eq!(*camel, as_javascript(&names, snake));
+        assert_eq!(*camel, in_camel_case(&names, snake));
     }
     let changed = texts.iter().filter(|(snake, camel)| snake != camel).count();
     assert!(texts.len() > 300 && changed > 150, "{changed} of {}", texts.len());
@@ -164,10 +167,10 @@ fn of_all_kinds() -> Vec<String> {
 }
 
 #[test]
-fn all_texts_name_options_as_javascript_names_them() {
-    let names = names_of_javascript();
+fn all_texts_name_options_in_camel_case() {
+    let names = names();
     for (snake, camel) in both(Spelling::Camel, of_all_kinds) {
-        assert_eq!(camel, as_javascript(&names, &snake));
+        assert_eq!(camel, in_camel_case(&names, &snake));
         assert_ne!(camel, snake);
     }
 }
