@@ -155,7 +155,7 @@ def test_clients_wait_and_lose_no_id(file, language, protocol):
     """None of the ids that the server gives is lost by a refusal, and the client does not storm the server."""
     command = [PYTHON, "-c", IN_PYTHON] if language == "python" else ["node", "--input-type=module", "-e", IN_NODE]
     if not (PYTHON if language == "python" else NODE).exists():
-        pytest.skip("the package is not built: make build OF="python node"")
+        pytest.skip("the package is not built: make build OF='python node'")
     if not shutil.which(str(command[0])):
         pytest.skip(f"there is no {command[0]}")
     make_tag(file.url, "order", step=3)
