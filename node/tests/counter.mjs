@@ -1,14 +1,14 @@
 // A source of segments as a database would be one, in memory; it remembers what it was asked.
 
 import { randomBytes } from 'node:crypto'
-import { HANG, wasm } from './support.mjs'
+import { HANG, PATIENT, wasm } from './support.mjs'
 
 export { HANG, wasm }
 
 export const sleep = ms => new Promise(done => setTimeout(done, ms))
 
 /** Segments that keep nothing on the disk, of an id space of their own. */
-export const alone = () => ({ persist: false, name: `node-${randomBytes(6).toString('hex')}` })
+export const alone = () => ({ persist: false, name: `node-${randomBytes(6).toString('hex')}`, timeoutMs: PATIENT })
 
 export class Counter {
   /** The calls: `{ tag, step }`. */

@@ -133,7 +133,7 @@ def wander(rounds, draw, refusals, rules=dict):
     for turn in range(rounds):
         # Only the Rust subject knows all rules.
         language = "rust" if rules is not dict else ("rust", "c")[turn % 2]
-        words = where.options(worker=6, threads=2, method=random.choice(("next", "fill")), **rules())
+        words = where.options(worker=6, threads=2, method=random.choice(("next", "fill")), timeout_ms=6_000, **rules())
         run = Stream(language, words, env=env, limit=60_000)
         refused = None
         try:

@@ -115,9 +115,9 @@ for _down in (fails, refuses, hangs):
 
     @test(f"10,000 calls of one tag wait for a source that {_down.__name__}: one request, and ids when it is back")
     def _(down=_down):
-        # One answer is enough for all of them, and they are no tenth of it.
+        # One answer is enough for all of them, and they are no tenth of it. It may come before requests are counted.
         note = crowded(1, 10_000, down, seconds=2, step=200_000)
-        assert ", 1 requests" in note, note
+        assert int(note.split()[2]) <= 1, note
         return note
 
     @test(f"1,000 tags wait for a source that {_down.__name__}: all have ids when it is back")
