@@ -20,7 +20,8 @@ def _():
     words = [f"dir={where.dir}", f"name={where.name}", "rounds=50", "processes=8"]
     numbers = attack("barrier", words)
     assert numbers["started"] == numbers["of"] == 400, numbers
-    assert_none(numbers, "duplicates")
+    assert numbers["ids"] + numbers["apart"] == 400, numbers
+    assert_none(numbers, "duplicates", "apart_twice")
     return f"slowest opening {numbers['slowest_us'] / 1000:.0f} ms"
 
 

@@ -51,6 +51,7 @@ import os
 import re
 import select
 import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -99,11 +100,12 @@ class Serve:
 
     def __init__(self, language="rust", before=(), env=None, program=None, **more):
         command = [*map(str, before), *(program or LANGUAGES[language]), "serve"]
+        self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=more.pop("stderr", subprocess.DEVNULL),
+            stderr=more.pop("stderr", self.errors),
             text=True,
             env=env or environment(),
             **more,
@@ -118,7 +120,9 @@ class Serve:
     def answer(self):
         line = self.process.stdout.readline().split(" ", 2)
         if len(line) < 2:
-            raise AssertionError(f"the subject ended with {self.process.wait()}")
+            code = self.process.wait()
+            self.errors.seek(0)
+            raise AssertionError(f"the subject ended with {code}: {self.errors.read()[-1500:]}")
         self.micros = int(line[1])
         text = line[2].strip() if len(line) > 2 else ""
         if line[0] == "err":

@@ -6,14 +6,17 @@ use crate::process::{self, End};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-/// Arguments: `dir`, `name`, `rounds`, `processes`. Every second round begins in a directory that does not exist yet.
+/// Arguments: `dir`, `name`, `rounds`, `processes`. Every second round begins in a directory that does not exist yet, and
+/// is an id space of its own: its ids may be those of another round, and are judged apart.
 pub fn run(options: &Options) -> Result<(), String> {
     let (rounds, processes) = (options.number("rounds", 50), options.number("processes", 8));
     let ledger = Ledger::new(1 << 20);
+    let apart: Vec<Ledger> = (0..rounds).map(|_| Ledger::new(64)).collect();
     let (name, dir) = (options.text("name").unwrap_or("default"), options.text("dir").unwrap_or("."));
     let (mut started, mut slowest) = (0, 0);
     for round in 0..rounds {
         let fresh = if round % 2 == 0 { 0 } else { round };
+        let space = if fresh == 0 { ledger } else { apart[round as usize] };
         let shared = shared(4);
         let children: Vec<i32> = (0..processes)
             .map(|_| match unsafe { libc::fork() } {
@@ -34,7 +37,7 @@ pub fn run(options: &Options) -> Result<(), String> {
                     shared[2].fetch_add(1, SeqCst);
                     match issued {
                         Ok((id, flake)) => {
-                            ledger.push(id);
+                            space.push(id);
                             // Held until all have had their turn.
                             while shared[2].load(SeqCst) < processes {
                                 std::thread::sleep(Duration::from_micros(200));
@@ -62,7 +65,10 @@ pub fn run(options: &Options) -> Result<(), String> {
         started += ends.filter(|&end| end == End::Exit(0)).count();
         slowest = slowest.max(shared[3].load(SeqCst));
     }
-    println!("started={started} of={} slowest_us={slowest} {}", rounds * processes, ledger.judge().line());
+    let (all, odd) = (ledger.judge(), apart.iter().map(Ledger::judge));
+    let (ids, twice) = odd.fold((0, 0), |(ids, twice), one| (ids + one.ids, twice + one.duplicates));
+    let of = rounds * processes;
+    println!("started={started} of={of} slowest_us={slowest} apart={ids} apart_twice={twice} {}", all.line());
     Ok(())
 }
 
