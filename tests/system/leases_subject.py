@@ -101,7 +101,8 @@ def issue(flake, takes, ended):
 def open_it():
     """The generator, asked for until it can be had or the input ends."""
     place = {"name": GIVEN["host"], "state_dir": PLACE / GIVEN["host"]}
-    place |= {"timeout_ms": int(GIVEN[key]) for key in GIVEN if key == "timeout_ms"}
+    if "timeout_ms" in GIVEN:
+        place["timeout_ms"] = int(GIVEN["timeout_ms"])
     leases = Leases(GIVEN["table"], ())
     while not ended_input():
         try:

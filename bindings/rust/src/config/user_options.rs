@@ -2,7 +2,7 @@
 
 use leafid_core::Result;
 use leafid_core::options::{
-    Environment, OPTIONS, OptionKind, OptionOf, OptionRow, OptionValue, OptionValues, milliseconds,
+    Environment, OptionKind, OptionOf, OptionRow, OptionValue, OptionValues, milliseconds,
 };
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -26,10 +26,10 @@ pub(crate) struct UserOptions<C> {
     pub(crate) max_wait_ms: Option<i64>,
 }
 
-impl<C> UserOptions<C> {
+impl<C: UserCode> UserOptions<C> {
     /// Errors: `invalid_argument` for an unknown name, and for a value of another kind.
     pub(crate) fn set(&mut self, name: &str, value: OptionValue) -> Result<()> {
-        match (OPTIONS.iter().find(|row| row.name == name), value) {
+        match (OptionRow::find(C::OF, name), value) {
             (Some(OptionRow { kind: OptionKind::Path, .. }), OptionValue::Text(text)) => {
                 self.set_path(name, text.into())
             }
