@@ -6,6 +6,8 @@ use leafid_core::options::built_ms;
 use std::fs::File;
 use std::io::{self, Read};
 
+#[cfg(test)]
+mod dated;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]

@@ -15,7 +15,16 @@ fn segment(start: i64, end: i64) -> Segment {
 
 /// The marks as another process of the directory sees them.
 fn marks(directory: &Path) -> MarksOfSource {
-    MarksOfSource::new(Arc::new(Env::system()), Some(directory), "range:http://a", IdOrder::Ascending, false)
+    marks_at(0, directory)
+}
+
+/// As [`marks`], at a time in milliseconds.
+fn marks_at(ms: u64, directory: &Path) -> MarksOfSource {
+    marks_in(Env::dated(ms), directory)
+}
+
+fn marks_in(env: Env, directory: &Path) -> MarksOfSource {
+    MarksOfSource::new(Arc::new(env), Some(directory), "range:http://a", IdOrder::Ascending, false)
         .unwrap()
         .on_machine("this one")
 }
@@ -190,11 +199,10 @@ fn any_tag_has_its_own_mark() {
 #[test]
 fn the_tags_of_the_last_day_come_latest_first() {
     let dir = tempfile::tempdir().unwrap();
-    let marks = marks(dir.path());
-    for tag in ["a", "b", "c"] {
-        marks.accept(tag, &[segment(0, 1)], 0).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(2));
+    for (ms, tag) in ["a", "b", "c"].into_iter().enumerate() {
+        marks_at(ms as u64, dir.path()).accept(tag, &[segment(0, 1)], 0).unwrap();
     }
+    let marks = marks_at(DAY_MS as u64, dir.path());
     marks.accept("a", &[segment(1, 2)], 1).unwrap();
     let name = file_of(dir.path()).file_name().unwrap().to_str().unwrap().to_owned();
     fs::write(dir.path().join(name.replace(".mark", "x.mark")), "damaged").unwrap();
@@ -322,13 +330,10 @@ fn a_damaged_slot_may_have_said_that_the_rest_was_taken() {
 
 #[test]
 fn what_was_kept_and_copied_back_over_the_file_is_not_used_again() {
-    let dir = tempfile::tempdir().unwrap();
-    marks(dir.path()).accept("order", &[segment(1, 1_001)], 0).unwrap();
-    marks(dir.path()).keep_unused("order", &[segment(11, 1_001)]).unwrap();
+    let (dir, rest) = with_rest();
     let path = file_of(dir.path());
     let copy = fs::read(&path).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(50));
-    assert_eq!(marks(dir.path()).take_unused("order").unwrap(), [segment(11, 1_001)]);
+    assert_eq!(marks(dir.path()).take_unused("order").unwrap(), [rest]);
     // The same file, with the same bytes.
     fs::write(&path, copy).unwrap();
     assert_eq!(marks(dir.path()).take_unused("order").unwrap(), []);
@@ -336,13 +341,28 @@ fn what_was_kept_and_copied_back_over_the_file_is_not_used_again() {
 
 #[test]
 fn what_was_kept_stays_when_another_process_is_given_more() {
+    let (dir, rest) = with_rest();
+    marks_at(50, dir.path()).accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
+    assert_eq!(marks_at(100, dir.path()).take_unused("order").unwrap(), [rest]);
+}
+
+/// By the system's clock and the kernel's time of the write. If this machine took too long for each write, they differ.
+#[test]
+fn what_was_kept_is_used_again_if_its_file_is_as_it_was_written() {
     let dir = tempfile::tempdir().unwrap();
-    marks(dir.path()).accept("order", &[segment(1, 1_001)], 0).unwrap();
-    marks(dir.path()).keep_unused("order", &[segment(11, 1_001)]).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(50));
-    marks(dir.path()).accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(50));
-    assert_eq!(marks(dir.path()).take_unused("order").unwrap(), [segment(11, 1_001)]);
+    let (system, ours) = (Env::system(), || marks_in(Env::system(), dir.path()));
+    ours().accept("order", &[segment(1, 1_001)], 0).unwrap();
+    let rest = segment(11, 1_001);
+    let before_ms = system.clock.now_ms();
+    ours().keep_unused("order", &[rest]).unwrap();
+    let after_ms = system.clock.now_ms();
+    let path = file_of(dir.path());
+    let changed_ms = system.disk.open(&path, None).unwrap().unwrap().changed_ms().unwrap();
+    // The kernel's time is that of its last timer interrupt, which may be late on a busy machine.
+    assert!((before_ms - 60_000..=after_ms).contains(&changed_ms), "{before_ms} {changed_ms} {after_ms}");
+    let kept = shared_file::peek::<Mark>(&system, &path).unwrap().unwrap().content.kept.unwrap();
+    let used = if kept.is_as_written(changed_ms) { vec![rest] } else { vec![] };
+    assert_eq!(ours().take_unused("order").unwrap(), used);
 }
 
 #[test]
