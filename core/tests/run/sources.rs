@@ -155,7 +155,7 @@ pub(crate) fn answer_another(server: &LeaseServer, mut call: HttpCall, random: u
     let Given { worker_id, from_ms, until_ms, token } = server.held()?;
     let answer = json!({
         "worker_id": worker_id, "from": from_ms, "until": until_ms, "lease_ms": server.lease_ms(),
-        "token": token, "instance": "another", "nonce": "another",
+        "token": token, "peer_times": [from_ms], "instance": "another", "nonce": "another",
     });
     Some(answered(call, 200, &path, &answer))
 }
