@@ -144,12 +144,24 @@ def threads():
 def record(space):
     """Reads the newest record of a worker id from its state file."""
 
-    def record(worker_id):
-        path = pathlib.Path(space["state_dir"], space["name"], f"worker-{worker_id}.state")
-        slots = [json.loads(line) for line in path.read_text().split("\n") if line.strip(" \0")]
-        return max(slots, key=lambda slot: slot["number"])
+    return lambda worker_id: newest(pathlib.Path(space["state_dir"], space["name"], f"worker-{worker_id}.state"))
 
-    return record
+
+@pytest.fixture
+def mark(space):
+    """Reads what the only mark file of the id space holds."""
+
+    def mark():
+        (path,) = pathlib.Path(space["state_dir"], space["name"]).glob("*.mark")
+        return newest(path)
+
+    return mark
+
+
+def newest(path):
+    """The newest slot of a file."""
+    slots = [json.loads(line) for line in path.read_text().split("\n") if line.strip(" \0")]
+    return max(slots, key=lambda slot: slot["number"])
 
 
 @pytest.fixture(scope="session")
