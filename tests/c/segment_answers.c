@@ -83,7 +83,7 @@ static void refuses(void (*spoil)(leafid_segment *), leafid_segment range, leafi
     CHECK_NUMBER(id, 42);
     counter->spoil = NULL;
     atomic_store(&counter->next, 100000);
-    CHECK_STATUS(leafid_tag_next_within(tag, 5000, &id), LEAFID_OK);
+    CHECK_STATUS(leafid_tag_next_within(tag, PATIENT_MS, &id), LEAFID_OK);
     CHECK_NUMBER(id, 100000);
     leafid_tag_free(tag);
     counter_end(counter);

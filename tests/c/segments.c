@@ -144,7 +144,7 @@ static void batches(void) {
     REQUIRE_OK(leafid_tag_take(tag, 1000, &taken));
     for (int i = 0; i < 1000; i++) CHECK_NUMBER(taken[i], 26 + i);
     leafid_ids_free(taken, 1000);
-    REQUIRE_OK(leafid_tag_fill_within(tag, 1000, ids, 1000));
+    REQUIRE_OK(leafid_tag_fill_within(tag, PATIENT_MS, ids, 1000));
     for (int i = 0; i < 1000; i++) CHECK_NUMBER(ids[i], 1026 + i);
     leafid_tag_free(tag);
     counter_end(counter);
@@ -156,7 +156,7 @@ static void puts_back(void) {
     CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, 1000), LEAFID_OK);
     leafid_tag *tag = counter_tag(options);
     int64_t id = 42, *taken = &id, few[50];
-    REQUIRE_OK(leafid_tag_next(tag, &id));
+    REQUIRE_OK(leafid_tag_next_within(tag, PATIENT_MS, &id));
     settled(tag);
     counter->text = "the database is away";
     atomic_store(&counter->status, -1);
@@ -173,7 +173,7 @@ static void puts_back(void) {
     CHECK_STATUS(leafid_tag_next_within(tag, 50, &id), LEAFID_SEGMENT_UNAVAILABLE);
     CHECK_NUMBER(id, 10);
     atomic_store(&counter->status, 0);
-    REQUIRE_OK(leafid_tag_next_within(tag, 5000, &id));
+    REQUIRE_OK(leafid_tag_next_within(tag, PATIENT_MS, &id));
     CHECK_NUMBER(id, 11);
     leafid_tag_free(tag);
     counter_end(counter);

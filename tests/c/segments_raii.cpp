@@ -24,7 +24,7 @@ namespace {
 
 leafid::SegmentsOptions asking(leafid::Fetch fetch) {
     leafid::SegmentsOptions options;
-    options.fetch(std::move(fetch)).name(fresh_name()).state_dir(fresh_dir()).timeout_ms(10000);
+    options.fetch(std::move(fetch)).name(fresh_name()).state_dir(fresh_dir()).timeout_ms(PATIENT_MS);
     return options;
 }
 
@@ -156,7 +156,7 @@ void options() {
     leafid::SegmentsOptions files;
     files.server(counters).create(true).file_tag("order", 7, 10).file_tag("invoice").name(name);
     files.state_dir(state).persist(true).shared_fs(false).shared_group(false).keep_unused(true).ordered_source(true);
-    files.prewarm_last_day(true);
+    files.prewarm_last_day(true).timeout_ms(PATIENT_MS);
     {
         leafid::Segments segments(files);
         CHECK_NUMBER(segments.tag("order").next(), 7);
