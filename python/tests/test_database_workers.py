@@ -8,6 +8,7 @@ import runpy
 import sqlite3
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -56,12 +57,17 @@ def test_it_runs_alone(tmp_path):
         assert (done.returncode, said) == (0, []) and " made by worker " in done.stdout
 
 
-def take_all(flake, pipe):
+def take_all(flake, pipe, rows):
     ids = []
     for _ in range(20):
         ids += flake.take(500)
     pipe.send(ids)
     flake.close()
+    # A close waits 2 s for its release, and a busy disk may take longer; the process lives as long.
+    for _ in range(6_000):
+        if all(id != leafid.decode(ids[-1]).worker_id for id, holder, _ in rows() if holder):
+            break
+        time.sleep(0.01)
 
 
 def test_forked_processes_of_two_hosts(space, example, rows, tmp_path):
@@ -76,7 +82,7 @@ def test_forked_processes_of_two_hosts(space, example, rows, tmp_path):
     fork, pipes, children = multiprocessing.get_context("fork"), [], []
     for flake in flakes * 4:
         ours, theirs = fork.Pipe(duplex=False)
-        children.append(fork.Process(target=take_all, args=(flake, theirs)))
+        children.append(fork.Process(target=take_all, args=(flake, theirs, rows)))
         children[-1].start()
         theirs.close()
         pipes.append(ours)
