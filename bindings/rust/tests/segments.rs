@@ -490,7 +490,8 @@ fn a_step_raised_at_the_directory_is_followed_without_a_restart() {
 /// Whether the kernel's time of the last write of the tag's mark is the one that its unused ids are bound to. If this
 /// machine takes too long for each write, it is not, and they may not be used again.
 fn is_as_written(directory: &Directory) -> bool {
-    let files = std::fs::read_dir(directory.0.join("state/default")).unwrap().map(|file| file.unwrap().path());
+    let files =
+        std::fs::read_dir(directory.0.join("state/default")).unwrap().map(|file| file.unwrap().path());
     let path = files.into_iter().find(|file| file.extension().is_some_and(|is| is == "mark")).unwrap();
     let modified = path.metadata().unwrap().modified().unwrap();
     let modified_ms = modified.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as i64;
