@@ -1,9 +1,10 @@
-// A program that issues ids until it is told to stop or its time is over, in Node, Bun and Deno. It prints a line of JSON
-// with its worker id or its error, then lines of ids, then the error that ended it.
+// A program that issues ids, once at least, until it is told to stop or its time is over, in Node, Bun and Deno. It
+// prints a line of JSON with its worker id or its error, then lines of ids, then the error that ended it.
 //
-//   issue.mjs {"options", "ms", "package", "shiftMs", "leapMs", "stopUntil", "patient", "leaseMs"}
+//   issue.mjs {"options", "ms", "package", "shiftMs", "leapMs", "stopUntil", "patient", "leaseMs", "renewals"}
 //
 // With leaseMs an object leases worker id 7 for so long each time; it says in the end how often it was asked for what.
+// With renewals it goes on until there were so many.
 // The clock is shifted by shiftMs, and leaps by leapMs for the second third of the time. After the first ids the thread
 // stops until there is the file stopUntil, as a machine does that sleeps.
 // A patient one goes on after errors that pass.
@@ -11,7 +12,7 @@
 import { existsSync, writeSync } from 'node:fs'
 
 const { options, ms = 300, package: name = 'leafid/wasm', shiftMs = 0, leapMs = 0, ...more } = JSON.parse(process.argv[2])
-const { stopUntil = '', patient = false, leaseMs = 0 } = more
+const { stopUntil = '', patient = false, leaseMs = 0, renewals = 0 } = more
 const say = line => void writeSync(1, `${line}\n`)
 const { Date } = globalThis
 const realNow = Date.now.bind(Date)
@@ -36,12 +37,13 @@ async function issue() {
   say(JSON.stringify({ workerId: flake.workerId }))
   const begun = realNow()
   const end = begun + ms
-  let stops = stopUntil !== ''
-  while (realNow() < end) {
+  let [stops, issued] = [stopUntil !== '', false]
+  while (realNow() < end || !issued || called.renew < renewals) {
     const third = Math.floor((3 * (realNow() - begun)) / ms)
     leap = third === 1 ? leapMs : 0
     try {
       say(flake.take(20).join(' '))
+      issued = true
       while (stops && !existsSync(stopUntil)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50)
       stops = false
     } catch (error) {

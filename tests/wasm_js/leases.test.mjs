@@ -8,10 +8,12 @@ import { Snowflake as Native } from 'leafid'
 import { Snowflake, decode } from 'leafid/wasm'
 import { RUNTIMES, assertDistinct, here, issue, launch, site } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
-import { HANG, space as files, thrown } from './node/support.mjs'
+import { HANG, PATIENT, space as files, thrown } from './node/support.mjs'
 
 /** An id space of its own. */
 const space = () => ({ name: files().name })
+/** Of who waits for a server however busy the machine is. */
+const patience = { timeoutMs: PATIENT, requestTimeoutMs: PATIENT }
 const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'
 const sleep = ms => new Promise(done => setTimeout(done, ms))
 
@@ -47,7 +49,7 @@ async function asked(url, what, given) {
 for (const runtime of Object.keys(RUNTIMES)) {
   test(`${runtime}: a thread that slept beyond its lease, which another host has then`, async t => {
     const { url } = await server(t, 500, '--pool', '1')
-    const options = { ...space(), worker: url }
+    const options = { ...space(), ...patience, worker: url }
     const wakes = join(here, `wakes-${runtime}-${process.pid}`)
     t.after(() => rmSync(wakes, { force: true }))
     const slept = issue(t, runtime, { options, ms: HANG, stopUntil: wakes, patient: true })
@@ -75,7 +77,8 @@ for (const runtime of Object.keys(RUNTIMES)) {
 
 for (const runtime of Object.keys(RUNTIMES)) {
   test(`${runtime}: leases of an object, renewed with their last token and released`, async t => {
-    const run = issue(t, runtime, { options: space(), ms: 5000, leaseMs: 2000 })
+    const options = { ...space(), timeoutMs: PATIENT }
+    const run = issue(t, runtime, { options, ms: 0, leaseMs: 6000, renewals: 3 })
     const { said } = await run.ended
     assert.ok(said.claim === 1 && said.renew >= 3 && said.release === 1, JSON.stringify(said))
     assertDistinct(run.ids)
@@ -100,7 +103,7 @@ test('a claim that opens the same options is refused', async () => {
 test('a lease that comes when nobody waits for it any more goes back', async t => {
   const { url, tell, leases } = await server(t)
   await tell({ do: 'fault', fault: { delay_ms: 600 }, tag: 'claim', times: 1 })
-  const options = { ...space(), worker: url, timeoutMs: 100, requestTimeoutMs: 5000 }
+  const options = { ...space(), worker: url, timeoutMs: 100, requestTimeoutMs: PATIENT }
   const late = /the claim of a worker id did not answer within timeoutMs \(100\)/
   await assert.rejects(Snowflake.open(options), { code: 'ERR_LEAFID_WORKER_LOST', message: late })
   await until('the release', async () => (await leases(options.name))[0]?.token === null)
@@ -109,7 +112,7 @@ test('a lease that comes when nobody waits for it any more goes back', async t =
 test('without its server a start is refused: no lease is cached', async t => {
   const { url, tell } = await server(t)
   const options = { ...space(), worker: url }
-  const run = issue(t, 'node', { options, ms: 60_000 })
+  const run = issue(t, 'node', { options: { ...options, ...patience }, ms: HANG })
   await run.opened
   run.kill()
   await run.ended
@@ -118,12 +121,12 @@ test('without its server a start is refused: no lease is cached', async t => {
 })
 
 test('closed while another lease is claimed: that is released, and the next opening waits for it', async t => {
-  const { url, tell, leases } = await server(t, 600)
-  const options = { ...space(), worker: url, requestTimeoutMs: 3000 }
+  const { url, tell, leases } = await server(t, 3000)
+  const options = { ...space(), ...patience, worker: url }
   const flake = await Snowflake.open(options)
   const ids = await run(flake, 50)
   await tell({ do: 'fault', fault: { status: 409, body: { error: 'worker_lost', message: 'gone' } }, tag: 'renew', times: 1 })
-  await tell({ do: 'fault', fault: { delay_ms: 900 }, tag: 'claim', times: 1 })
+  await tell({ do: 'fault', fault: { delay_ms: 3000 }, tag: 'claim', times: 1 })
   const lost = /the lease of worker id \d+ is being renewed, or another one claimed, .*gone/
   await until('the loss', () => {
     try {
@@ -145,19 +148,20 @@ test('closed while another lease is claimed: that is released, and the next open
 
 test('after a loss, ready waits for the next lease, and fails with the error of its claim', async () => {
   let [claims, fails] = [0, false]
-  const until = () => Date.now() + 1000
+  const leaseMs = 2000
+  const until = () => Date.now() + leaseMs
   const worker = {
     claim: async () => {
       // Longer than the rest of the lost lease, which is still used.
-      if (claims++ > 0) await sleep(1200)
+      if (claims++ > 0) await sleep(leaseMs)
       if (fails) throw new Error('no pool')
-      return { workerId: claims, fromMs: Date.now(), untilMs: until(), leaseMs: 1000 }
+      return { workerId: claims, fromMs: Date.now(), untilMs: until(), leaseMs }
     },
     // The first lease, and the last one, are lost.
     renew: async ({ workerId }) => (workerId === 1 || fails ? null : until()),
     release() {},
   }
-  const flake = await Snowflake.open({ ...space(), worker, timeoutMs: 3000 })
+  const flake = await Snowflake.open({ ...space(), worker, timeoutMs: 8000 })
   const ids = []
   const lost = async () => {
     const isLost = () => {
@@ -192,7 +196,7 @@ test('a page with an object that leases, and one with a function', async t => {
   t.after(() => browser.close())
   const page = await (await browser.newContext()).newPage()
   await page.goto(await site(t, join(here, 'node_modules/leafid')))
-  const found = await page.evaluate(async () => {
+  const found = await page.evaluate(async timeoutMs => {
     const { Snowflake, decode } = await import('/wasm/browser.js')
     const calls = []
     const until = () => Date.now() + 3000
@@ -202,7 +206,7 @@ test('a page with an object that leases, and one with a function', async t => {
       renew: async () => (calls.push('renew'), until()),
       release: async () => void calls.push('release'),
     }
-    const flake = await Snowflake.open({ name: 'orders', worker, peerTimes: async () => [Date.now()] })
+    const flake = await Snowflake.open({ name: 'orders', worker, timeoutMs, peerTimes: async () => [Date.now()] })
     const ids = []
     while (renewals() < 3) {
       await flake.ready()
@@ -217,16 +221,16 @@ test('a page with an object that leases, and one with a function', async t => {
     const away = [Date.now() - 60_000, Date.now() - 60_000, Date.now() - 60_000]
     const far = await Snowflake.open({ name: 'far', worker: 3, exclusiveRange: true, peerTimes: () => away }).catch(({ code }) => code)
     return { ids: ids.map(String), calls, workers, workerId: own.workerId, far }
-  })
+  }, PATIENT)
   assertDistinct(found.ids)
   assert.deepEqual([found.workers, found.workerId, found.far], [[5], 9, 'ERR_LEAFID_CLOCK_BACKWARDS'])
   assert.deepEqual([found.calls[0], found.calls.filter(call => call === 'orders').length, found.calls.at(-1)], ['orders', 1, 'release'])
 })
 
 test('the native package and pages have other ids of one server', async t => {
-  const { url, leases } = await server(t, 3000)
+  const { url, leases } = await server(t, 6000)
   const { name, stateDir } = files()
-  const native = new Native({ name, stateDir, worker: url })
+  const native = new Native({ name, stateDir, worker: url, ...patience })
   const browser = await launch()
   t.after(() => browser.close())
   const context = await browser.newContext()
@@ -234,9 +238,9 @@ test('the native package and pages have other ids of one server', async t => {
   const origin = await site(t, join(here, 'node_modules/leafid'), url)
   const page = await context.newPage()
   await page.goto(origin)
-  const found = await page.evaluate(async name => {
+  const found = await page.evaluate(async ([name, patience]) => {
     const { Snowflake } = await import('/wasm/browser.js')
-    const flake = await Snowflake.open({ name, worker: location.origin })
+    const flake = await Snowflake.open({ name, worker: location.origin, ...patience })
     const ids = []
     for (const end = performance.now() + 4000; performance.now() < end; ) {
       await flake.ready()
@@ -248,7 +252,7 @@ test('the native package and pages have other ids of one server', async t => {
     const down = await Snowflake.open({ name, worker: 'http://localhost:9' }).catch(error => error)
     if (down.code !== 'ERR_LEAFID_WORKER_LOST') throw down
     return { ids, claims, renewalFailures, workerId: flake.layout && ids.length }
-  }, name)
+  }, [name, patience])
   assert.deepEqual([found.claims, found.renewalFailures], [1, 0])
   assertDistinct(found.ids, [...native.take(1000)])
   native.close()

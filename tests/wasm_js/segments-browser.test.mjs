@@ -1,33 +1,34 @@
 // Segments of leafid/wasm in Chromium: tabs of one origin share the marks of their tags.
 
 import assert from 'node:assert/strict'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { assertDistinct, here, launch, site } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
+import { PATIENT } from './node/support.mjs'
 
+const package_ = join(here, 'node_modules/leafid')
 const REGRESSED = 'ERR_LEAFID_SEGMENT_REGRESSED'
 
 /** Code of every page. */
 const IN_PAGE = `
-  globalThis.leafid = await import('/wasm/browser.js')
+  const leafid = await import('/wasm/browser.js')
+  const { taken } = await import('/taken.mjs')
   globalThis.segments = (...given) => (globalThis.ids = new leafid.Segments(...given))
-  globalThis.taken = async n => {
-    try {
-      return { ids: [...(await ids.tag('order').take(n))].map(String) }
-    } catch ({ code, message }) {
-      return { code, message }
-    }
-  }
+  globalThis.taken = n => taken(ids.tag('order'), n)
   globalThis.loaded = true`
 
 let browser
-before(async () => (browser = await launch()))
+before(async () => {
+  copyFileSync(join(here, 'taken.mjs'), join(package_, 'taken.mjs'))
+  browser = await launch()
+})
 after(() => browser.close())
 
 /** Pages of one profile: `page()` makes one. `target` is a server below /api/. */
 async function profile(t, target) {
-  const url = await site(t, join(here, 'node_modules/leafid'), target)
+  const url = await site(t, package_, target)
   const context = await browser.newContext()
   t.after(() => context.close())
   const page = async () => {
@@ -49,7 +50,7 @@ const giving = (page, ...ranges) =>
       const [start, end] = ranges.length > 1 ? ranges.shift() : ranges[0]
       return { start, end }
     }
-    globalThis.segments({ step: 10, timeoutMs: 300, fetch })
+    globalThis.segments({ step: 10, fetch })
   }, ranges)
 const taken = (page, n) => page.evaluate(n => globalThis.taken(n), n)
 const numbers = ids => ids.map(BigInt)
@@ -59,7 +60,7 @@ test('tabs with one tag of a server: no id twice, in each protocol', async t => 
   for (const protocol of ['range', 'leaf', 'leaf-snowflake']) {
     const { url, page } = await profile(t, target)
     const pages = await Promise.all([page(), page(), page()])
-    await Promise.all(pages.map(page => open(page, url, { protocol, name: protocol, step: 20, timeoutMs: 20_000 })))
+    await Promise.all(pages.map(page => open(page, url, { protocol, name: protocol, step: 20, requestTimeoutMs: PATIENT })))
     const runs = []
     for (let round = 0; round < 3; round++) runs.push(...(await Promise.all(pages.map(page => taken(page, 60)))))
     assert.deepEqual(runs.filter(({ code }) => code), [])
@@ -127,7 +128,7 @@ test('an origin that a server does not allow is an error that says so', async t 
   const { url: target } = await fakeServer(t)
   const { page } = await profile(t)
   const one = await page()
-  await open(one, target, { protocol: 'range', timeoutMs: 500 })
+  await open(one, target, { protocol: 'range' })
   const { code, message } = await taken(one, 1)
   assert.equal(code, 'ERR_LEAFID_SEGMENT_UNAVAILABLE')
   assert.match(message, /whether it allows this origin \(CORS\)/)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { assertDistinct } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
+import { PATIENT } from './node/support.mjs'
 import { bundled, workerd } from './workerd.mjs'
 
 const REGRESSED = 'ERR_LEAFID_SEGMENT_REGRESSED'
@@ -15,7 +16,7 @@ test('marks outlive the object; several segments of one object; isolates without
   const modules = await bundled(t, 'segments_worker')
   const folder = mkdtempSync(join(tmpdir(), 'leafid-objects-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const options = { step: 10, timeoutMs: 300 }
+  const options = { step: 10 }
   const given = { options, ranges: [[1, 11]], counts: [5] }
   const first = await workerd(t, modules, folder)
   assert.deepEqual(await first.ask('object/a', given), [{ ids: ['1', '2', '3', '4', '5'] }])
@@ -36,7 +37,7 @@ test('marks outlive the object; several segments of one object; isolates without
 
 test('a mark that is not durable: no id', async t => {
   const { ask } = await workerd(t, await bundled(t, 'segments_worker'))
-  const given = { options: { timeoutMs: 300 }, ranges: [[1, 11]], counts: [5], unsynced: true }
+  const given = { options: {}, ranges: [[1, 11]], counts: [5], unsynced: true }
   assert.deepEqual((await ask('object/a', given)).map(({ ids }) => ids), [[]])
 })
 
@@ -44,7 +45,7 @@ test('from servers, in each protocol', async t => {
   const { url } = await fakeServer(t)
   const { ask } = await workerd(t, await bundled(t, 'segments_worker'))
   for (const protocol of ['range', 'leaf', 'leaf-snowflake', 'tinyid']) {
-    const options = { protocol, name: protocol, timeoutMs: 20_000 }
+    const options = { protocol, name: protocol, requestTimeoutMs: PATIENT }
     const runs = []
     for (let run = 0; run < 2; run++) runs.push(...(await ask('object/a', { servers: url, options, counts: [30, 20], concurrent: 2 })))
     assert.deepEqual(runs.filter(({ code }) => code), [], protocol)

@@ -2,30 +2,35 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { Segments } from 'leafid/wasm'
+import { taken } from './taken.mjs'
 import { withoutSync } from './without_sync.mjs'
 
 /** Takes ids of segments: from servers, or from ranges, the last one again and again. */
-async function taken({ servers, ranges, options, counts }) {
+async function given({ servers, ranges, options, counts }) {
   const fetch = () => {
     const [start, end] = ranges.length > 1 ? ranges.shift() : ranges[0]
     return { start, end }
   }
-  const ids = []
+  const all = []
   try {
     const segments = servers ? new Segments(servers, options) : new Segments({ ...options, fetch })
-    for (const count of counts) ids.push(...(await segments.tag('order').take(count)))
+    for (const count of counts) {
+      const { ids, ...error } = await taken(segments.tag('order'), count)
+      all.push(...ids)
+      if (error.code) return { ids: all, ...error }
+    }
     segments.close()
-    return { ids: ids.map(String) }
+    return { ids: all }
   } catch ({ code, message }) {
-    return { ids: ids.map(String), code, message }
+    return { ids: all, code, message }
   }
 }
 
 export class Ids extends DurableObject {
   async fetch(request) {
-    const { concurrent = 1, options, unsynced, ...given } = await request.json()
+    const { concurrent = 1, options, unsynced, ...asked } = await request.json()
     const storage = unsynced ? withoutSync(this.ctx.storage) : this.ctx.storage
-    const one = () => taken({ ...structuredClone(given), options: { ...options, storage } })
+    const one = () => given({ ...structuredClone(asked), options: { ...options, storage } })
     return Response.json(await Promise.all(Array.from({ length: concurrent }, one)))
   }
 }
@@ -34,6 +39,6 @@ export default {
   async fetch(request, env) {
     const [, what, name] = new URL(request.url).pathname.split('/')
     if (what === 'object') return env.IDS.get(env.IDS.idFromName(name)).fetch(request)
-    return Response.json([await taken(await request.json())])
+    return Response.json([await given(await request.json())])
   },
 }

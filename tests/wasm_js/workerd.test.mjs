@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { decode } from 'leafid'
 import { assertDistinct } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
-import { vectors } from './node/support.mjs'
+import { PATIENT, vectors } from './node/support.mjs'
 import { bundled, workerd } from './workerd.mjs'
 
 /** These objects are the only ones that have it. */
@@ -84,8 +84,10 @@ test('an isolate with a lease; requests one after another, beyond its end', asyn
   const { url } = await fakeServer(t, '--lease-ms', '600', '--threshold-ms', '500')
   const { ask } = await workerd(t, await bundled(t))
   const ids = []
+  // A call to the server ends with the request that began it, and is waited for all the same.
+  const options = { worker: url, timeoutMs: PATIENT, requestTimeoutMs: 5000 }
   for (let n = 0; n < 12; n++) {
-    const found = await ask('isolate', { options: { worker: url }, count: 50 })
+    const found = await ask('isolate', { options, count: 50 })
     assert.equal(found.code, undefined, JSON.stringify(found))
     ids.push(...found.ids)
     await new Promise(done => setTimeout(done, n === 6 ? 1500 : 150))
