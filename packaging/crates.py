@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 
+from version import last_release
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PUBLISHED = ["leafid-core", "leafid"]
 PACKAGES = [word for name in PUBLISHED for word in ("-p", name)]
@@ -78,11 +80,11 @@ def main():
     else:
         print("cargo deny: NOT CHECKED, it is not installed (cargo install --locked cargo-deny)")
     oldest_rust(next(package["rust_version"] for package in metadata["packages"] if package["name"] == "leafid"))
-    tags = output("git", "tag", "--list", "v*", "--sort=-version:refname").split()
-    if not tags:
-        print("cargo semver-checks: NOT CHECKED, there is no release to compare with")
+    release = last_release()
+    if not release:
+        print("cargo semver-checks: NOT CHECKED, this clone does not have the last release")
     elif semver_checks := tool("cargo-semver-checks"):
-        step(f"cargo semver-checks against {tags[0]}", semver_checks, "semver-checks", "--baseline-rev", tags[0], *PACKAGES)
+        step(f"cargo semver-checks against {release[0]}", semver_checks, "semver-checks", "--baseline-rev", release[1], *PACKAGES)
     else:
         print("cargo semver-checks: NOT CHECKED, it is not installed (cargo install --locked cargo-semver-checks)")
 

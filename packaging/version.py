@@ -3,6 +3,7 @@
 
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -31,6 +32,27 @@ def places():
 def workspace():
     """The version in Cargo.toml, which leads."""
     return re.search(PLACES[0][1], (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+
+
+def git(*words):
+    return subprocess.run(["git", *words], cwd=ROOT, text=True, check=True, stdout=subprocess.PIPE).stdout
+
+
+def last_release():
+    """The newest release and its revision, with which interfaces are compared, or None where git does not know it.
+
+    It is the first committed section of CHANGELOG.md with a version, candidates aside, and its tag; before it has one,
+    the commit that began the section.
+    """
+    section = re.search(r"^## (\d+\.\d+\.\d+)(?![-.\w])", git("show", "HEAD:CHANGELOG.md"), re.MULTILINE)
+    if not section:
+        return None
+    version = section[1]
+    if git("tag", "--list", f"v{version}"):
+        return version, f"v{version}"
+    began = git("log", "--reverse", "--format=%H", "-G", f"^## {re.escape(version)}", "--", "CHANGELOG.md").split()
+    is_whole = git("rev-parse", "--is-shallow-repository").strip() == "false"
+    return (version, began[0]) if is_whole else None
 
 
 def disagreements(version):

@@ -6,7 +6,7 @@
 #   make install                 PREFIX=/usr/local DESTDIR= LIBDIR=lib; LIBDIR is below PREFIX. Then run ldconfig
 #   make test OF=c                  check OF=c, test OF=install and the tests in C and C++; OF=c-valgrind
 #   make header                  writes the headers
-#   make check OF=abi               what programs were built with still holds, since the newest tag
+#   make check OF=abi               what programs were built with still holds, since the last release
 #   make bench OF=sizes                 what each part of the library costs, with and without HTTP, and whether it is within its
 #                                bound; UPDATE=1 writes the table of docs/ABI.md
 

@@ -350,7 +350,7 @@ fn worker_ids_with_usable_leases_are_listed_by_their_ends() {
     assert_eq!(list.end(BOOT_TIME, NOW_MS).into_worker_ids(), [5, 3]);
 }
 
-/// The file of an earlier version: tests/vectors/earlier_files/README.md.
+/// The file of 0.1.0: tests/vectors/earlier_files/README.md.
 #[test]
 fn a_lease_of_an_earlier_version_is_used() {
     let folder = Path::new(concat!(

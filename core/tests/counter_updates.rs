@@ -372,7 +372,7 @@ fn a_named_step_is_written_once_and_a_used_up_counter_gives_nothing() {
     );
 }
 
-/// The files of an earlier version: tests/vectors/earlier_files/README.md.
+/// The files of 0.1.0: tests/vectors/earlier_files/README.md.
 #[test]
 fn counters_of_an_earlier_version_go_on() {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/vectors/earlier_files/counters"));

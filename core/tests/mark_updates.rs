@@ -320,7 +320,7 @@ fn each_failure_of_a_shared_file_says_what_to_do() {
     assert_eq!(take().refused(error.clone()).into_segments(), Err(error));
 }
 
-/// The files of an earlier version: tests/vectors/earlier_files/README.md.
+/// The files of 0.1.0: tests/vectors/earlier_files/README.md.
 #[test]
 fn marks_of_an_earlier_version_are_read_and_go_on() {
     for (folder, order, mark, refused, given) in [

@@ -419,7 +419,7 @@ fn a_failure_says_what_can_be_done_where_the_files_are() {
     );
 }
 
-/// The files of an earlier version: tests/vectors/earlier_files/README.md.
+/// The files of 0.1.0: tests/vectors/earlier_files/README.md.
 #[test]
 fn records_of_an_earlier_version_are_opened_and_go_on() {
     for (name, worker_id, layout, damaged) in [

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The interface for binaries of each C library is that of the last release, or more.
 
-A library of empty functions is made from the header, with debug information, and one from the header at the newest tag;
-libabigail compares them. That the real library has these functions is tested by exports.py, and that the header is
-Rust's by cbindgen's test. Before the first release there is nothing to compare with, and that is said.
+A library of empty functions is made from the header, with debug information, and one from the header of the last
+release; libabigail compares them. That the real library has these functions is tested by exports.py, and that the
+header is Rust's by cbindgen's test.
 """
 
 import re
@@ -13,6 +13,9 @@ import tempfile
 from pathlib import Path
 
 from run import ROOT, c_compiler
+
+sys.path.append(str(ROOT / "packaging"))
+from version import git, last_release  # noqa: E402
 
 LIBRARIES = {"leafid": "libleafid.so.0", "leafid_core": "libleafid_core.so.0"}
 
@@ -49,16 +52,6 @@ def changes(before: Path, library: Path) -> str:
     return done.stdout.strip() or f"abidiff ended with {done.returncode}" if done.returncode else ""
 
 
-def last_release() -> str | None:
-    """The tag of the newest version, of which no candidate counts."""
-    done = subprocess.run(["git", "tag", "--list", "v*", "--sort=-version:refname"], cwd=ROOT, capture_output=True, check=True, text=True)
-    return next((tag for tag in done.stdout.split() if "-" not in tag), None)
-
-
-def header_at(tag: str, name: str) -> str:
-    return subprocess.run(["git", "show", f"{tag}:include/{name}.h"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
-
-
 def blind(folder: Path) -> list[str]:
     """The changes of leafid.h that this check gets wrong."""
     header = (ROOT / "include/leafid.h").read_text()
@@ -82,17 +75,18 @@ def blind(folder: Path) -> list[str]:
 
 
 def main() -> int:
-    failed, tag = False, last_release()
+    failed, release = False, last_release()
     with tempfile.TemporaryDirectory(prefix="leafid-abi-") as work:
         folder = Path(work)
         for name, soname in LIBRARIES.items():
             header = (ROOT / f"include/{name}.h").read_text()
             library = library_of(header, soname, folder / "now")
-            if not tag:
-                print(f"skipped - {soname}: NOT CHECKED, there is no release to compare with")
+            if not release:
+                print(f"skipped - {soname}: NOT CHECKED, this clone does not have the last release")
                 continue
-            found = changes(library_of(header_at(tag, name), soname, folder / "released"), library)
-            print(f"not ok - {soname}:\n{found}" if found else f"ok - {soname}: {stubs(header).count('_trap()')} functions, as in {tag}")
+            released = library_of(git("show", f"{release[1]}:include/{name}.h"), soname, folder / "released")
+            found = changes(released, library)
+            print(f"not ok - {soname}:\n{found}" if found else f"ok - {soname}: {stubs(header).count('_trap()')} functions, as in {release[0]}")
             failed |= bool(found)
         if not failed and (wrong := blind(folder)):
             sys.exit(f"not ok - this check does not tell: {', '.join(wrong)}")

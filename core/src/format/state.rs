@@ -123,8 +123,8 @@ impl Writer {
             pid: object.number("pid")?,
             host: object.text("host")?,
             started: object.text("started")?,
-            boot: object.find("boot")?.map_or(Ok(String::new()), JsonValue::text)?,
-            counted_ms: object.find("counted_ms")?.map_or(Ok(0), JsonValue::integer)?,
+            boot: object.text("boot")?,
+            counted_ms: object.integer("counted_ms")?,
             leap_ms: object.optional("leap_ms")?.map(pair).transpose()?,
         })
     }
@@ -232,8 +232,7 @@ fn read(slot: &Object<'_>) -> JsonResult<Option<StoredRecord>> {
     let Ok(layout) = Layout::new(fields) else { return Ok(None) };
     let run = (slot.integer("first_ms")?, slot.integer("until_ms")?);
     let skipped = pairs(slot.get("burnt_ms")?)?;
-    // Missing in files that the first version wrote.
-    let former = slot.find("former_ms")?.map_or(Ok(Vec::new()), pairs)?;
+    let former = pairs(slot.get("former_ms")?)?;
     let (Some(run), Some(skipped), Some(former), Ok(owner)) = (
         span(&layout, run),
         spans(&layout, skipped),
@@ -334,15 +333,5 @@ mod tests {
         assert!(found.newest == stored && found.spare == 0 && found.damaged);
         let error = read_file("f", &[slot, slot].concat()).err().unwrap();
         assert_eq!(error.code(), Code::StateCorrupt);
-    }
-
-    #[test]
-    fn a_file_without_former_runs_is_read() {
-        let writer = Writer { pid: 1, host: "h".into(), ..Writer::default() };
-        let stored =
-            StoredRecord { number: 3, name: "n".into(), record: Record::unused(7, Layout::LEAF), writer };
-        let bytes = stored.to_bytes().unwrap();
-        let text = two_slots::checked(&bytes).unwrap().replace(",\"former_ms\":[]", "");
-        assert!(!text.contains("former") && parse(&text) == Some(stored));
     }
 }

@@ -3,7 +3,7 @@
 use crate::Segment;
 use crate::format::decimal::Triple;
 use crate::format::shared;
-use crate::json::{JsonResult, JsonValue, Object};
+use crate::json::{JsonResult, Object};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
@@ -18,8 +18,7 @@ pub const MOST_SEGMENTS: usize = 8;
 pub struct MachineStart {
     /// The id of the machine.
     pub machine: String,
-    /// The start. Empty in files of an earlier version: then it matches no start.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    /// The start.
     pub boot: String,
 }
 
@@ -48,10 +47,7 @@ impl UnusedSegments {
                 .collect::<JsonResult<_>>()?,
             kept_ms: object.integer("kept_ms")?,
             written_ms: object.integer("written_ms")?,
-            start: MachineStart {
-                machine: object.text("machine")?,
-                boot: object.find("boot")?.map_or(Ok(String::new()), JsonValue::text)?,
-            },
+            start: MachineStart { machine: object.text("machine")?, boot: object.text("boot")? },
             device: object.number("device")?,
             inode: object.number("inode")?,
         })

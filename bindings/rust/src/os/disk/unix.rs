@@ -153,8 +153,7 @@ fn make_directory(path: &Path, access: FileAccess) -> io::Result<()> {
     }
 }
 
-/// Logs once that any user of the host may hold the lock of this file: one of an earlier leafid, or one that was opened
-/// up.
+/// Logs once that any user of the host may hold the lock of this file, which was opened up.
 fn tell_of_others(file: &ForkSafeFd, path: &Path) {
     static TOLD: AtomicBool = AtomicBool::new(false);
     let mode = file.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok()).map_or(0, |stat| stat.st_mode);
