@@ -158,6 +158,9 @@ assert len(calls) == 2
 
 def test_what_is_open_at_the_end_is_closed(green):
     said = green("""
+# What a busy disk is warned of at the end would reach logging beside its own end, whose lock is gevent's.
+import logging
+logging.disable()
 class Leases:
     def claim(self, request):
         return leafid.Lease(7, request.now_ms, request.now_ms + 3_600_000)
