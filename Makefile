@@ -107,7 +107,7 @@ need/tools:
 check/all: need/tools hooks check/version check/mutations
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	@for features in "" public-ids format options wire format,options format,wire options,wire; do \
+	@for features in "" public-ids format options wire format,options format,wire options,wire format,options,wire; do \
 	    cargo clippy -p leafid-core -p leafid-one-build --quiet --no-default-features --features "$$features" -- -D warnings || exit 1; done
 	@for features in "" cli http; do \
 	    cargo clippy -p leafid -p leafid-one-build --quiet --no-default-features --features "$$features" -- -D warnings || exit 1; done

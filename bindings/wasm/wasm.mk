@@ -1,13 +1,13 @@
 # The core as WebAssembly modules.
 #
-#   make build OF=wasm        build/wasm/leafid.wasm, leafid-snowflake.wasm with layouts, ids and generators alone and without
-#                    messages, and leafid-public-ids.wasm
+#   make build OF=wasm        build/wasm/leafid.wasm, leafid-run.wasm without segments, leafid-snowflake.wasm with layouts, ids
+#                    and generators alone and without messages, and leafid-public-ids.wasm
 #   make test OF=wasm   their tests, in Node, without the addon
 #   make test OF=wasm-python   the host in Python, on wasmtime
 
 wasm_target := wasm32-unknown-unknown
 # The modules, and their features.
-wasm_modules := leafid:default leafid-snowflake:granted leafid-public-ids:messages,public-ids
+wasm_modules := leafid:default leafid-run:messages,wire leafid-snowflake:granted leafid-public-ids:messages,public-ids
 # Flags for the rest of the project, such as a sanitizer's, are not for this target.
 wasm_cargo = env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS $(CARGO)
 wasm_crate := --quiet --target $(wasm_target) -p leafid-wasm --no-default-features

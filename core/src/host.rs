@@ -4,6 +4,7 @@
 mod host_call;
 mod host_terms;
 mod of_runs;
+#[cfg(feature = "supply")]
 mod of_supplies;
 
 pub use host_call::{HostCall, MachineEnd};

@@ -30,13 +30,15 @@
 //! * `parts`: the host itself grants spans and offers segments, and the pieces of the machines are public: for hosts
 //!   that store spans in their own way, and for tests. What drives `run::WorkerRun` and `supply::Supply` does without.
 //! * `public-ids`: ids encrypted one to one. It needs `aes`, `fpe` and `zeroize`, all without std.
+//! * `supply`: the machine of segments, with what it needs: `format`, `options` and `wire`. These alone have that of
+//!   worker ids.
 //! * `wire`: the protocols of servers. It needs `serde_json`, without std.
 #![no_std]
 #![forbid(unsafe_code)]
 // The pieces of the machines are public by the feature.
 #![cfg_attr(not(feature = "parts"), allow(unreachable_pub))]
 // The machines use all of it.
-#![cfg_attr(not(all(feature = "format", feature = "options", feature = "wire")), allow(dead_code))]
+#![cfg_attr(not(feature = "supply"), allow(dead_code))]
 
 extern crate alloc;
 #[cfg(test)]
@@ -85,7 +87,7 @@ mod sorted_map;
 // Without options a program has one spelling.
 #[cfg_attr(not(feature = "options"), allow(dead_code, unreachable_pub))]
 mod spelling;
-#[cfg(all(feature = "format", feature = "options", feature = "wire"))]
+#[cfg(feature = "supply")]
 pub mod supply;
 mod text_form;
 pub mod time;

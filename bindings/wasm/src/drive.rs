@@ -4,32 +4,47 @@ use crate::argument::ms;
 use crate::host_call::{CallHandle, Told, clocks};
 use crate::module::{Module, Result, exports, write};
 use crate::run::{self, Run};
+#[cfg(feature = "segments")]
 use crate::supply_handle::supply_of;
-use leafid_core::call::Level;
+use core::time::Duration;
+use leafid_core::call::{CallId, Clocks, Level};
 use leafid_core::host::MachineEnd;
 use leafid_core::{Code, Error};
 
-fn is_run(module: &Module, machine: i32) -> bool {
-    module.find::<Run>(machine).is_some()
+/// A machine that has calls.
+pub(crate) trait Driven {
+    /// That of its calls.
+    fn number(&self) -> u64;
+
+    /// One of its calls has ended.
+    fn done(&mut self, id: CallId, end: MachineEnd, now: Clocks);
+
+    /// What to tell next.
+    fn next_notice(&mut self, now: Clocks) -> Option<Told>;
+
+    /// When there may be more to do, if nothing happens before.
+    fn next_time(&self) -> Option<Duration>;
 }
 
-/// The number of a machine. Errors: `closed` for a handle that is none.
-fn number_of(module: &mut Module, machine: i32) -> Result<u64> {
-    match is_run(module, machine) {
-        true => Ok(module.get::<Run>(machine)?.number),
-        false => Ok(supply_of(module, machine)?.number),
+/// Errors: `closed` for a handle that is no machine.
+fn driven(module: &mut Module, machine: i32) -> Result<&mut dyn Driven> {
+    #[cfg(feature = "segments")]
+    if module.find::<Run>(machine).is_none() {
+        return Ok(supply_of(module, machine)?);
     }
+    Ok(module.get_mut::<Run>(machine)?)
 }
 
 exports! {
     /// The next call to carry out, a handle that `done` frees; 0: there is none.
     fn next_call(module, machine: i32, wall_ms: f64, boot_ms: f64) -> i32 {
         let now = clocks(wall_ms, boot_ms);
-        let found = match is_run(module, machine) {
-            true => run::next_call(module, machine, now)?,
-            false => supply_of(module, machine)?.next_call(now),
-        };
-        Ok(found.map_or(0, |call| module.add(call)))
+        #[cfg(feature = "segments")]
+        if module.find::<Run>(machine).is_none() {
+            let found = supply_of(module, machine)?.next_call(now);
+            return Ok(found.map_or(0, |call| module.add(call)));
+        }
+        Ok(run::next_call(module, machine, now)?.map_or(0, |call| module.add(call)))
     }
 
     /// A call has ended; it is freed.
@@ -37,14 +52,12 @@ exports! {
         let now = clocks(wall_ms, boot_ms);
         let CallHandle { id: (number, id), call, .. } = module.take(call)?;
         let end = call.into_end()?;
-        if number != number_of(module, machine)? {
+        let machine = driven(module, machine)?;
+        if number != machine.number() {
             let message = "a call of another machine was reported; report this";
             return Err(Error::new(Code::Internal, message).into());
         }
-        match end {
-            MachineEnd::Run(end) => module.get_mut::<Run>(machine)?.run.done(id, *end, now),
-            MachineEnd::Supply(end) => supply_of(module, machine)?.supply.done(id, end, now),
-        }
+        machine.done(id, end, now);
         Ok(0)
     }
 
@@ -54,13 +67,12 @@ exports! {
         let (kind, number) = loop {
             let told = match module.warnings.pop_front() {
                 Some(line) => Some(Told::Log(Level::Warn, line)),
-                None if is_run(module, machine) => module.get_mut::<Run>(machine)?.next_notice(now),
-                None => supply_of(module, machine)?.next_notice(now),
+                None => driven(module, machine)?.next_notice(now),
             };
             break match told {
                 None => return Ok(0),
                 Some(Told::Abandon(id)) => {
-                    let id = (number_of(module, machine)?, id);
+                    let id = (driven(module, machine)?.number(), id);
                     match module.handle_of(|call: &CallHandle| call.id == id) {
                         Some(call) => (1, call.into()),
                         None => continue,
@@ -84,10 +96,6 @@ exports! {
 
     /// When to ask for calls and notices again if nothing happens before: the boot time; -1 for never.
     fn next_time(module, machine: i32) -> f64 {
-        let at = match is_run(module, machine) {
-            true => module.get::<Run>(machine)?.run.next_time(),
-            false => supply_of(module, machine)?.supply.next_time(),
-        };
-        Ok(at.map_or(-1.0, ms))
+        Ok(driven(module, machine)?.next_time().map_or(-1.0, ms))
     }
 }

@@ -4,19 +4,22 @@
 //! machines", has the kinds, with their numbers and texts.
 
 use crate::argument::{optional, whole};
+#[cfg(feature = "segments")]
 use crate::marks::Marks;
 use crate::module::{Kind, Module, Result, exports, given_error, utf8, write_bytes, write_list};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
+#[cfg(feature = "segments")]
+use leafid_core::Segment;
 use leafid_core::call::{CallId, Clocks, FileAction, IoFailure, IoKind, Level};
 use leafid_core::format::file_steps::FileStep;
 use leafid_core::host::{FileSeen, HostCall, HostEnd};
 use leafid_core::http::{BodyEnd, Frame, ResponseHead};
 use leafid_core::options::ServerOptions;
 use leafid_core::run::{Claimed, RunCall};
-use leafid_core::{Error, Lease, Renewal, Segment};
+use leafid_core::{Error, Lease, Renewal};
 
 /// What the host says that it did, by number; else it made a name durable.
 const ACTIONS: [FileAction; 4] = [FileAction::Make, FileAction::Open, FileAction::Read, FileAction::Write];
@@ -48,6 +51,7 @@ pub(crate) struct CallHandle {
     /// Of a machine with servers.
     pub(crate) to: Option<Arc<HttpTo>>,
     /// Of a supply.
+    #[cfg(feature = "segments")]
     pub(crate) marks: Option<Arc<Marks>>,
 }
 
@@ -85,11 +89,15 @@ impl HttpTo {
 }
 
 fn end(module: &mut Module, handle: i32, how: HostEnd) -> Result<i32> {
-    let CallHandle { call, marks, .. } = module.get_mut(handle)?;
-    match (marks, call.changed_mark().map(|key| Arc::clone(&key.tag))) {
-        (Some(marks), Some(tag)) => marks.with(&tag, |mark| call.ended(how, Some(mark)))?,
-        _ => call.ended(how, None)?,
+    let found: &mut CallHandle = module.get_mut(handle)?;
+    #[cfg(feature = "segments")]
+    if let CallHandle { call, marks: Some(marks), .. } = found
+        && let Some(tag) = call.changed_mark().map(|key| Arc::clone(&key.tag))
+    {
+        marks.with(&tag, |mark| call.ended(how, Some(mark)))?;
+        return Ok(0);
     }
+    found.call.ended(how, None)?;
     Ok(0)
 }
 
@@ -198,6 +206,7 @@ exports! {
     }
 
     /// The answer of the user's `fetch`: a segment.
+    #[cfg(feature = "segments")]
     fn call_fetched(module, handle: i32, start: i64, end: i64, stride: i64) -> i32 {
         self::end(module, handle, HostEnd::Fetched(Segment::new(start, end, stride)))
     }

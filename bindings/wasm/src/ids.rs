@@ -2,7 +2,7 @@
 
 use crate::module::Single;
 use leafid_core::Run;
-#[cfg(feature = "wire")]
+#[cfg(feature = "segments")]
 use leafid_core::Segment;
 
 /// How many ids one call returns at most.
@@ -40,7 +40,7 @@ pub(crate) fn write_run(run: &Run, ids: &mut [i64]) {
 }
 
 /// The segments as triples of start, end and stride, in the memory of ids; returns their number.
-#[cfg(feature = "wire")]
+#[cfg(feature = "segments")]
 pub(crate) fn write_segments(segments: impl IntoIterator<Item = Segment>) -> i32 {
     let mut count = 0;
     with_ids(|ids| {

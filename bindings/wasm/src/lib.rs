@@ -20,7 +20,7 @@ mod host_call;
 mod ids;
 #[cfg(feature = "snowflake")]
 mod layout;
-#[cfg(feature = "wire")]
+#[cfg(feature = "segments")]
 mod marks;
 mod module;
 #[cfg(feature = "public-ids")]
@@ -31,8 +31,8 @@ mod run;
 mod run_wait;
 #[cfg(feature = "snowflake")]
 mod snowflake;
-#[cfg(feature = "wire")]
+#[cfg(feature = "segments")]
 mod supply;
-#[cfg(feature = "wire")]
+#[cfg(feature = "segments")]
 mod supply_handle;
 mod text_form;

@@ -1,6 +1,7 @@
 //! The user of a worker id: the core's machine, for a host that carries out its calls.
 
 use crate::argument::{duration, ms};
+use crate::drive::Driven;
 use crate::host_call::{CallHandle, HttpTo, Told, clocks};
 use crate::module::{Kind, Module, Result, exports, write, write_list};
 use alloc::string::{String, ToString};
@@ -8,7 +9,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::take;
 use core::time::Duration;
-use leafid_core::call::Clocks;
+use leafid_core::call::{CallId, Clocks};
+use leafid_core::host::MachineEnd;
 use leafid_core::options::deployment::{FileSystem, FilesystemKind, Scope};
 use leafid_core::options::{
     Environment, Named, OPTIONS, OptionOf, RunOptions, WorkerFrom, built_ms, options_of_json,
@@ -53,6 +55,33 @@ impl Kind for Options {
     const NAME: &'static str = "options";
 }
 
+impl Driven for Run {
+    fn number(&self) -> u64 {
+        self.number
+    }
+
+    fn done(&mut self, id: CallId, end: MachineEnd, now: Clocks) {
+        match end {
+            MachineEnd::Run(end) => self.run.done(id, *end, now),
+            #[cfg(feature = "segments")]
+            MachineEnd::Supply(_) => {}
+        }
+    }
+
+    fn next_notice(&mut self, now: Clocks) -> Option<Told> {
+        Some(match self.run.next_notice(now)? {
+            RunNotice::Abandon(id) => Told::Abandon(id),
+            RunNotice::Wake => Told::Wake(0.0),
+            RunNotice::Log(level, line) => Told::Log(level, line),
+            RunNotice::Closed(result) => Told::Closed(result),
+        })
+    }
+
+    fn next_time(&self) -> Option<Duration> {
+        self.run.next_time()
+    }
+}
+
 /// Where records are kept. A store belongs to a page or an object; each copy of a program may have one of its own.
 fn files(store: i32, path: &str, kind: &str) -> FilesAt {
     let path = String::from(path);
@@ -87,15 +116,6 @@ impl Run {
         let ticket = self.run.want(need, clocks);
         self.tickets.push(ticket);
         ticket
-    }
-
-    pub(crate) fn next_notice(&mut self, now: Clocks) -> Option<Told> {
-        Some(match self.run.next_notice(now)? {
-            RunNotice::Abandon(id) => Told::Abandon(id),
-            RunNotice::Wake => Told::Wake(0.0),
-            RunNotice::Log(level, line) => Told::Log(level, line),
-            RunNotice::Closed(result) => Told::Closed(result),
-        })
     }
 
     fn holds(&self, name: &str, id: u32) -> bool {
@@ -153,7 +173,13 @@ pub(crate) fn next_call(module: &mut Module, run: i32, now: Clocks) -> Result<Op
             Ok(end) => module.get_mut::<Run>(run)?.run.done(id, end, now),
             Err(call) => {
                 let (id, to) = ((found.number, id), found.to.clone());
-                return Ok(Some(CallHandle { id, call: call.into(), to, marks: None }));
+                return Ok(Some(CallHandle {
+                    id,
+                    call: call.into(),
+                    to,
+                    #[cfg(feature = "segments")]
+                    marks: None,
+                }));
             }
         }
     }

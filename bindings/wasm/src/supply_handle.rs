@@ -1,5 +1,6 @@
 //! A supply, as the exports of [`supply`](crate::supply) use it: its tags, the ids of these, and the calls for them.
 
+use crate::drive::Driven;
 use crate::host_call::{CallHandle, HttpTo, Told};
 use crate::ids::{MOST_IDS, with_ids, write_run};
 use crate::marks::{Marks, without_host};
@@ -8,7 +9,8 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
-use leafid_core::call::{Clocks, FileAdvice};
+use leafid_core::call::{CallId, Clocks, FileAdvice};
+use leafid_core::host::MachineEnd;
 use leafid_core::options::SupplyOptions;
 use leafid_core::supply::{
     Collected, MarkStore, Notice, Source, Supply, SupplySettings, TagId, Ticket, Wish, closed, would_block,
@@ -43,6 +45,38 @@ pub(crate) struct SupplyTag {
 
 impl Kind for SupplyHandle {
     const NAME: &'static str = "segments";
+}
+
+impl Driven for SupplyHandle {
+    fn number(&self) -> u64 {
+        self.number
+    }
+
+    fn done(&mut self, id: CallId, end: MachineEnd, now: Clocks) {
+        if let MachineEnd::Supply(end) = end {
+            self.supply.done(id, end, now);
+        }
+    }
+
+    fn next_notice(&mut self, now: Clocks) -> Option<Told> {
+        loop {
+            match self.supply.next_notice(now)? {
+                Notice::Abandon(id) => return Some(Told::Abandon(id)),
+                Notice::Wake(ticket) => {
+                    if let Some(tag) = self.supply.tag_of(ticket) {
+                        return Some(Told::Wake(tag.0 as f64));
+                    }
+                }
+                Notice::Log(level, line) => return Some(Told::Log(level, line)),
+                // It is freed instead.
+                Notice::Closed(_) => {}
+            }
+        }
+    }
+
+    fn next_time(&self) -> Option<Duration> {
+        self.supply.next_time()
+    }
 }
 
 /// Errors: `closed`, also for the handle 0.
@@ -214,22 +248,6 @@ impl SupplyHandle {
             supply.cancel(ticket, now);
         }
         Ok(())
-    }
-
-    pub(crate) fn next_notice(&mut self, now: Clocks) -> Option<Told> {
-        loop {
-            match self.supply.next_notice(now)? {
-                Notice::Abandon(id) => return Some(Told::Abandon(id)),
-                Notice::Wake(ticket) => {
-                    if let Some(tag) = self.supply.tag_of(ticket) {
-                        return Some(Told::Wake(tag.0 as f64));
-                    }
-                }
-                Notice::Log(level, line) => return Some(Told::Log(level, line)),
-                // It is freed instead.
-                Notice::Closed(_) => {}
-            }
-        }
     }
 
     /// The next call that only the host can carry out.

@@ -5,16 +5,16 @@ import { test } from 'node:test'
 import { brotliCompressSync } from 'node:zlib'
 import { Module, bytes, document, vectors } from './module.mjs'
 
-const names = ['leafid', 'leafid-snowflake', 'leafid-public-ids']
+const names = ['leafid', 'leafid-run', 'leafid-snowflake', 'leafid-public-ids']
 
 test('it imports nothing', () => {
   for (const name of names) assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(bytes(name))), [])
 })
 
 test('its exports are those of the document, and the memory', () => {
-  const rows = [...document.matchAll(/^\| `([a-z_]+)\(.*?\)` \| ([LSP]+) \|/gm)]
+  const rows = [...document.matchAll(/^\| `([a-z_]+)\(.*?\)` \| ([LRSP]+) \|/gm)]
   for (const [at, name] of names.entries()) {
-    const documented = rows.filter(([, , modules]) => modules.includes('LSP'[at])).map(row => row[1])
+    const documented = rows.filter(([, , modules]) => modules.includes('LRSP'[at])).map(row => row[1])
     const found = WebAssembly.Module.exports(new WebAssembly.Module(bytes(name)))
     const functions = found.filter(each => each.kind === 'function').map(each => each.name)
     assert.deepEqual(functions.sort(), documented.sort())

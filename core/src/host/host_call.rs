@@ -11,18 +11,23 @@
 
 use super::host_terms::{FileSeen, HostEnd, HostFound, HostKind, HostRequest};
 use super::of_runs;
+#[cfg(feature = "supply")]
 use super::of_supplies;
 use crate::format::file_steps::FileStep;
 use crate::http::{BodyEnd, HttpCall, HttpEnd, NoResponse, ResponseHead};
 use crate::run::{RunCall, RunCallEnd};
-use crate::supply::mark_read::MarkKey;
-use crate::supply::memory_mark::MemoryMark;
-use crate::supply::{Call, CallEnd};
+#[cfg(feature = "supply")]
+use crate::supply::{Call, CallEnd, mark_read::MarkKey, memory_mark::MemoryMark};
 use crate::wire::Method;
 use crate::{Code, Error, Result};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::mem::{replace, take};
+
+#[cfg(not(feature = "supply"))]
+type MemoryMark = core::convert::Infallible;
+/// The end of a request, as that of its machine's call.
+type OfRequest = fn(HttpEnd) -> MachineEnd;
 
 /// A call that the host carries out.
 #[derive(Clone, Debug)]
@@ -34,6 +39,7 @@ pub struct HostCall {
 #[derive(Clone, Debug)]
 enum HostCallState {
     Run(RunCall),
+    #[cfg(feature = "supply")]
     Supply(Call),
     Ended(Option<MachineEnd>),
 }
@@ -44,6 +50,7 @@ pub enum MachineEnd {
     /// For `WorkerRun::done`.
     Run(Box<RunCallEnd>),
     /// For `Supply::done`.
+    #[cfg(feature = "supply")]
     Supply(CallEnd),
 }
 
@@ -53,6 +60,7 @@ impl From<RunCall> for HostCall {
     }
 }
 
+#[cfg(feature = "supply")]
 impl From<Call> for HostCall {
     fn from(call: Call) -> HostCall {
         HostCall { state: HostCallState::Supply(call), found: HostFound::default() }
@@ -65,10 +73,11 @@ impl HostCall {
         let mut to =
             HostRequest { kind: HostKind::Close, numbers: Vec::new(), texts: Vec::new(), server: None };
         match &mut self.state {
-            HostCallState::Run(RunCall::Http(http)) | HostCallState::Supply(Call::Http(http)) => {
-                http_request(http, random, &mut to);
-            }
+            HostCallState::Run(RunCall::Http(http)) => http_request(http, random, &mut to),
+            #[cfg(feature = "supply")]
+            HostCallState::Supply(Call::Http(http)) => http_request(http, random, &mut to),
             HostCallState::Run(call) => of_runs::request(call, random, &mut to),
+            #[cfg(feature = "supply")]
             HostCallState::Supply(call) => of_supplies::request(call, &mut to),
             HostCallState::Ended(_) => {}
         }
@@ -84,6 +93,7 @@ impl HostCall {
     }
 
     /// Whose mark is changed by it.
+    #[cfg(feature = "supply")]
     pub fn changed_mark(&self) -> Option<&MarkKey> {
         match &self.state {
             HostCallState::Supply(Call::UpdateMark(update)) => Some(update.key()),
@@ -95,6 +105,7 @@ impl HostCall {
     pub fn initial(&self) -> Result<Vec<u8>> {
         match &self.state {
             HostCallState::Run(call) => of_runs::initial(call),
+            #[cfg(feature = "supply")]
             HostCallState::Supply(call) => of_supplies::initial(call),
             HostCallState::Ended(_) => Ok(Vec::new()),
         }
@@ -104,6 +115,7 @@ impl HostCall {
     pub fn step(&mut self, seen: FileSeen, is_first: bool) -> FileStep {
         match &mut self.state {
             HostCallState::Run(call) => of_runs::step(call, seen, is_first, &mut self.found),
+            #[cfg(feature = "supply")]
             HostCallState::Supply(call) => of_supplies::step(call, seen, is_first, &mut self.found),
             HostCallState::Ended(_) => FileStep::Done,
         }
@@ -111,8 +123,9 @@ impl HostCall {
 
     /// A listing found a file with this name and these bytes.
     pub fn found(&mut self, name: &str, bytes: &[u8], now_ms: i64) {
-        match &mut self.state {
-            HostCallState::Supply(Call::ListMarks(list)) => list.add(name, bytes),
+        match (&mut self.state, bytes) {
+            #[cfg(feature = "supply")]
+            (HostCallState::Supply(Call::ListMarks(list)), bytes) => list.add(name, bytes),
             _ => self.found.names.push(name.into()),
         }
         self.found.seen_ms = now_ms;
@@ -122,14 +135,17 @@ impl HostCall {
     /// that has ended.
     pub fn ended(&mut self, how: HostEnd, memory: Option<&mut MemoryMark>) -> Result<()> {
         let found = take(&mut self.found);
-        if let Some((http, is_run)) = self.take_request() {
-            self.request_ended(no_response(*http, &how), is_run);
+        if let Some((http, of_request)) = self.take_request() {
+            self.state = HostCallState::Ended(Some(of_request(no_response(*http, &how))));
             return Ok(());
         }
-        let end = match replace(&mut self.state, HostCallState::Ended(None)) {
-            HostCallState::Run(call) => MachineEnd::Run(Box::new(of_runs::end(call, how, found))),
-            HostCallState::Supply(call) => MachineEnd::Supply(of_supplies::end(call, how, found, memory)),
-            ended @ HostCallState::Ended(_) => {
+        let end = match (replace(&mut self.state, HostCallState::Ended(None)), memory) {
+            (HostCallState::Run(call), _) => MachineEnd::Run(Box::new(of_runs::end(call, how, found))),
+            #[cfg(feature = "supply")]
+            (HostCallState::Supply(call), memory) => {
+                MachineEnd::Supply(of_supplies::end(call, how, found, memory))
+            }
+            (ended @ HostCallState::Ended(_), _) => {
                 self.state = ended;
                 return Err(ended_before());
             }
@@ -141,29 +157,25 @@ impl HostCall {
     /// A response came. Returns whether its connection may serve another request. Errors: `internal` for a call that
     /// has ended, or is no request.
     pub fn response(&mut self, head: &ResponseHead<'_>, body: Vec<u8>, end: BodyEnd<'_>) -> Result<bool> {
-        let (http, is_run) = self.take_request().ok_or_else(ended_before)?;
+        let (http, of_request) = self.take_request().ok_or_else(ended_before)?;
         let response = http.response(head, body, end);
         let (ended, keeps) = http.end(&response);
-        self.request_ended(ended, is_run);
+        self.state = HostCallState::Ended(Some(of_request(ended)));
         Ok(keeps)
     }
 
-    fn take_request(&mut self) -> Option<(Box<HttpCall>, bool)> {
+    fn take_request(&mut self) -> Option<(Box<HttpCall>, OfRequest)> {
         match replace(&mut self.state, HostCallState::Ended(None)) {
-            HostCallState::Run(RunCall::Http(http)) => Some((http, true)),
-            HostCallState::Supply(Call::Http(http)) => Some((http, false)),
+            HostCallState::Run(RunCall::Http(http)) => {
+                Some((http, |end| MachineEnd::Run(Box::new(end.into()))))
+            }
+            #[cfg(feature = "supply")]
+            HostCallState::Supply(Call::Http(http)) => Some((http, |end| MachineEnd::Supply(end.into()))),
             other => {
                 self.state = other;
                 None
             }
         }
-    }
-
-    fn request_ended(&mut self, end: HttpEnd, is_run: bool) {
-        self.state = HostCallState::Ended(Some(match is_run {
-            true => MachineEnd::Run(Box::new(end.into())),
-            false => MachineEnd::Supply(end.into()),
-        }));
     }
 
     /// The end of a call that has ended. Errors: `internal` for another one.
