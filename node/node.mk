@@ -68,6 +68,9 @@ same_tests := counter support fake-server vectors.test arguments.test waiting.te
     source-ends.test openings.test clock-options.test lease-servers.test public-ids.test fake-time.test \
     buffers.test option-vectors.test secrets.test
 
+# The tests of worker ids, with the entries of leafid/wasm/snowflake as those of leafid/wasm.
+wasm_js_snowflake := $(wasm_js)/snowflake
+
 test/wasm-js: made/node $(wasm_js)/installed
 	@sh tests/debian.sh chromium:chromium python3:python3
 	@$(NODE) node/tools/package.mjs build/node here=$(built) $(wasm_js)/project
@@ -79,6 +82,11 @@ test/wasm-js: made/node $(wasm_js)/installed
 	@mkdir -p $(wasm_js)/project/node && cp node/tests/support.mjs node/tests/fake-server.mjs $(wasm_js)/project/node/
 	@cd $(wasm_js)/project && LEAFID_ROOT=$(CURDIR) \
 	    $(NODE) --test $(node_hang) --test-concurrency=2 --test-reporter=spec *.test.mjs
+	@rm -rf $(wasm_js_snowflake) && cp -R $(wasm_js)/project $(wasm_js_snowflake)
+	@cd $(wasm_js_snowflake)/node_modules/leafid/wasm && for platform in browser node workerd; do \
+	    cp snowflake_$$platform.js $$platform.js || exit 1; done
+	@cd $(wasm_js_snowflake) && LEAFID_ROOT=$(CURDIR) $(NODE) --test $(node_hang) --test-concurrency=2 --test-reporter=spec \
+	    browser.test.mjs leases.test.mjs workerd.test.mjs
 	@cd $(wasm_js_same) && LEAFID_ROOT=$(CURDIR) LEAFID_WASM=1 \
 	    $(NODE) --expose-gc --test $(node_hang) --test-concurrency=4 --test-reporter=spec *.test.mjs
 

@@ -11,7 +11,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 
 const [out, ...words] = process.argv.slice(2)
 const build = resolve(out)
@@ -22,10 +22,10 @@ const addons = words.filter(word => word.includes('=')).map(word => {
 })
 const folders = words.filter(word => !word.includes('=')).map(folder => resolve(folder))
 const manifest = JSON.parse(readFileSync('node/package.json', 'utf8'))
-const modules = ['index', 'testing', 'prometheus', 'opentelemetry'].flatMap(name => [`${name}.js`, `${name}.d.ts`])
-const shipped = ['package.json', ...modules, 'README.md', 'bin', 'js'].map(name => join('node', name))
+const programs = ['index', 'testing', 'prometheus', 'opentelemetry'].flatMap(name => [`${name}.js`, `${name}.d.ts`])
+const shipped = ['package.json', ...programs, 'README.md', 'bin', 'js'].map(name => join('node', name))
 /** What `make build OF=wasm` built. */
-const [module, publicIds] = ['leafid', 'leafid-public-ids'].map(name => `build/wasm/${name}.wasm`)
+const modules = ['leafid', 'leafid-run', 'leafid-public-ids'].map(name => `build/wasm/${name}.wasm`)
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']
 /** Of what an addon and the module contain: packaging/notices.py writes it. */
 const notices = 'build/LICENSE-THIRD-PARTY'
@@ -61,7 +61,7 @@ const files = path => (statSync(path).isDirectory() ? readdirSync(path).sort().f
 function fingerprint() {
   const hash = createHash('sha256')
   for (const [platform, file] of addons) hash.update(`${platform}\0`).update(readFileSync(file))
-  for (const file of [...shipped, module, publicIds, ...licenses, notices].flatMap(files)) hash.update(`${file}\0`).update(readFileSync(file))
+  for (const file of [...shipped, ...modules, ...licenses, notices].flatMap(files)) hash.update(`${file}\0`).update(readFileSync(file))
   return hash.digest('hex')
 }
 
@@ -80,11 +80,10 @@ function pack(name, fill) {
 
 /** The WebAssembly modules as files, and the main one as text in a program. */
 function addModules(folder) {
-  const bytes = readFileSync(module)
-  writeFileSync(join(folder, 'leafid.wasm'), bytes)
-  const text = `export const bytes = () => Uint8Array.from(atob('${bytes.toString('base64')}'), each => each.charCodeAt(0))\n`
+  for (const file of modules) cpSync(file, join(folder, basename(file)))
+  const main = readFileSync(modules[0], 'base64')
+  const text = `export const bytes = () => Uint8Array.from(atob('${main}'), each => each.charCodeAt(0))\n`
   writeFileSync(join(folder, 'leafid.wasm.js'), text)
-  cpSync(publicIds, join(folder, 'leafid-public-ids.wasm'))
 }
 
 /** The front beside the files of one adapter, whose names differ. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -48,11 +48,29 @@ async function shows(t, made) {
 }
 
 const guide = readFileSync(join(process.env.LEAFID_ROOT, 'docs/WASM.md'), 'utf8')
-/** What bundles import, from which entry, and how many bytes of JavaScript that is. */
-const sizes = [...guide.matchAll(/^\| `?([\w ]+?)`? \| `([\w/]+)` \| ([\d.]+) kB \|$/gm)].map(([, name, entry, kb]) => [name, entry, kb * 1000])
-const compressed = path => brotliCompressSync(readFileSync(path)).length
+/** What bundles import, from which entry, and how many bytes that is: of JavaScript, and with the module. */
+const sizes = [...guide.matchAll(/^\| `?([\w ]+?)`? \| `([\w/]+)` \| ([\d.]+) kB \| ([\d.]+) kB \|$/gm)].map(
+  ([, name, entry, ...kb]) => [name, entry, kb.map(each => each * 1000)],
+)
+const known = new Map()
+/** How many bytes a file is over the wire. */
+function compressed(path) {
+  if (!known.has(path)) known.set(path, brotliCompressSync(readFileSync(path)).length)
+  return known.get(path)
+}
 
-for (const [name, entry, most] of sizes) {
+/** How many bytes the modules are that a script names. */
+function modules(script) {
+  const named = new Set(readFileSync(script, 'utf8').match(/leafid[\w-]*\.wasm\b/g))
+  return [...named].reduce((sum, name) => sum + compressed(join(here, 'node_modules/leafid/wasm', name)), 0)
+}
+
+test('docs/WASM.md has the size of each entry', () => {
+  const entries = ['leafid/wasm', 'leafid/wasm/decode', 'leafid/wasm/snowflake']
+  assert.deepEqual([...new Set(sizes.map(([, entry]) => entry))].sort(), entries)
+})
+
+for (const [name, entry, [script, most]] of sizes) {
   test(`a bundle has only what it imports: ${name} from ${entry}`, t => {
     const [input, output] = [join(bundles, 'input.js'), join(folder(t), 'output.js')]
     const [names, used] = name === 'all names' ? ['* as leafid', 'leafid'] : [`{ ${name} }`, name]
@@ -60,7 +78,9 @@ for (const [name, entry, most] of sizes) {
     t.after(() => rmSync(input))
     tool('esbuild', ['input.js', '--bundle', '--format=esm', '--minify', `--outfile=${output}`, '--log-level=warning'])
     const size = compressed(output)
-    assert.ok(size <= most && size > most - 500, `${size} bytes`)
+    assert.ok(size <= script && size > script - 500, `${size} bytes`)
+    const all = size + modules(output)
+    assert.ok(all <= most && all > most - 5000, `${all} bytes with the module`)
   })
 }
 
@@ -70,6 +90,22 @@ test('Vite', async t => {
   assert.equal(await shows(t, made), 1)
   const scripts = readdirSync(join(made, 'assets')).filter(name => name.endsWith('.js'))
   const size = scripts.map(name => compressed(join(made, 'assets', name))).reduce((one, other) => one + other)
+  assert.ok(size < 12_000, `${size} bytes`)
+})
+
+test('Vite, of leafid/wasm/snowflake: its module, and no other', async t => {
+  const [made, source] = [folder(t), folder(t)]
+  mkdirSync(join(source, 'node_modules'))
+  symlinkSync(join(here, 'node_modules/leafid'), join(source, 'node_modules/leafid'))
+  const page = readFileSync(join(bundles, 'page.js'), 'utf8').replace("'leafid/wasm'", "'leafid/wasm/snowflake'")
+  writeFileSync(join(source, 'page.js'), page)
+  cpSync(join(bundles, 'index.html'), join(source, 'index.html'))
+  tool('vite', ['build', source, '--logLevel=warn', `--outDir=${made}`, '--emptyOutDir'])
+  assert.equal(await shows(t, made), 1)
+  const files = readdirSync(join(made, 'assets'))
+  const of = extension => files.filter(name => name.endsWith(extension)).map(name => compressed(join(made, 'assets', name)))
+  assert.deepEqual(of('.wasm'), [compressed(join(here, 'node_modules/leafid/wasm/leafid-run.wasm'))])
+  const size = of('.js').reduce((one, other) => one + other)
   assert.ok(size < 12_000, `${size} bytes`)
 })
 
@@ -97,7 +133,7 @@ test('a plain <script type="module">', async t => {
   mkdirSync(join(made, 'leafid'))
   cpSync(join(here, 'node_modules/leafid/wasm'), join(made, 'leafid/wasm'), { recursive: true })
   cpSync(join(bundles, 'plain.html'), join(made, 'index.html'))
-  assert.equal(await shows(t, made), 2, 'all of the folder')
+  assert.equal(await shows(t, made), 3, 'all of the folder')
 })
 
 test('leafid itself is WebAssembly in a bundle for browsers', async t => {

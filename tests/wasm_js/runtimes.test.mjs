@@ -158,6 +158,21 @@ for (const runtime of runtimes) {
   })
 }
 
+test('leafid/wasm/snowflake has the names of leafid/wasm but Segments, and there is one module for both', () => {
+  const names = `
+    const [whole, part] = [await import('leafid/wasm'), await import('leafid/wasm/snowflake')]
+    const other = Object.keys(whole).filter(name => whole[name] !== part[name])
+    console.log(other.join(), Object.keys(part).length - Object.keys(whole).length)`
+  assert.equal(said('node', 'names', names), 'Segments -1\n')
+  const partFirst = `
+    const { Snowflake } = await import('leafid/wasm/snowflake')
+    const { message } = await import('leafid/wasm').catch(error => error)
+    console.log(message)
+    new Snowflake({ worker: 7, persist: false, name: process.argv[2] }).next()`
+  const message = 'leafid/wasm/snowflake was loaded before leafid/wasm: import leafid/wasm alone\n'
+  assert.equal(said('node', 'part-first', partFirst, [space().name]), message)
+})
+
 test('other options that need files, or a name of the host, are refused', () => {
   const message = call => thrown(call).message
   const flake = more => () => new Snowflake({ ...number(), ...more })

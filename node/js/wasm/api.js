@@ -1,24 +1,4 @@
-// What every entry exports.
+// What every entry of leafid/wasm exports.
 
-import { LeafidError } from './errors.js'
-import { compose, decode, firstIdAt, formatId, lastIdAt, parseId } from './ids.js'
-import { setLogger } from './logger.js'
-import { metrics } from './metrics.js'
-import { Segments } from './segments.js'
-import { Snowflake } from './snowflake.js'
-import { version } from './version.js'
-
-export {
-  LeafidError,
-  Segments,
-  Snowflake,
-  compose,
-  decode,
-  firstIdAt,
-  formatId,
-  lastIdAt,
-  metrics,
-  parseId,
-  setLogger,
-  version,
-}
+export { Segments } from './segments.js'
+export * from './snowflake_api.js'

@@ -2,6 +2,7 @@
 
 import { fault } from './errors.js'
 import { indexedDbMarks, indexedDbStore, missing } from './indexed_db.js'
+import { begin } from './module.js'
 import { noStore } from './no_store.js'
 import { use } from './platform.js'
 import { setTimeout, suspendCountingClock } from './time.js'
@@ -26,4 +27,16 @@ export function useBrowser() {
     // Nothing that a page begins at its end is sure to happen.
     ending() {},
   })
+}
+
+/** Gets the module, and makes its instance. */
+export async function loadInBrowser(url) {
+  const response = await fetch(url)
+  if (!response.ok) {
+    const message = `the WebAssembly module of leafid was not found at ${response.url}: ${response.status}; serve it there`
+    throw new Error(`${message}, or import leafid/wasm/inline`)
+  }
+  useBrowser()
+  // Not compileStreaming, which needs a Content-Type that not every server sends.
+  begin(await WebAssembly.compile(await response.arrayBuffer()))
 }

@@ -202,9 +202,14 @@ export class Module {
 
 let module = null
 
-/** Makes the instance of a compiled module. A second call is ignored: two instances would not know of each other. */
+/**
+ * Makes the instance of a compiled module. A second call is ignored: two instances would not know of each other. Throws
+ * if the module of the first has less.
+ */
 export function begin(compiled) {
   module ??= new Module(compiled)
+  if (WebAssembly.Module.exports(compiled).every(({ name }) => name in module.exports)) return
+  throw fault('internal', 'leafid/wasm/snowflake was loaded before leafid/wasm: import leafid/wasm alone')
 }
 
 /** The instance. Throws after a defect of it. */

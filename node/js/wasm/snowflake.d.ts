@@ -1,0 +1,4 @@
+export * from './index.js'
+
+/** In `leafid/wasm`. */
+export declare const Segments: undefined
