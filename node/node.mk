@@ -31,6 +31,7 @@ made/node: need/node made/wasm build/LICENSE-THIRD-PARTY
 test/node: made/node
 	@rm -rf $(node_test)/tests && cp -R node/tests $(node_test)/tests
 	@cd $(node_test) && LEAFID_ROOT=$(CURDIR) $(NODE) --test $(node_hang) --test-concurrency=4 --test-reporter=spec tests/*.test.mjs tests/*.test.cjs
+	@LEAFID_PROJECT=$(CURDIR)/$(node_test) python3 tests/scenarios/play.py node $(NODE) tests/agents/node/scenarios.mjs
 
 check/node: made/node build/node-typescript/node_modules/typescript-$(node_typescript)
 	@rm -rf $(node_test)/types && cp -R node/types-test $(node_test)/types
@@ -63,7 +64,7 @@ $(node_recipes)/installed: tests/node_tools/package.json
 wasm_js := build/wasm-js
 # Node's own tests, with leafid/wasm as the package leafid.
 wasm_js_same := $(wasm_js)/project/same
-same_tests := counter support fake-server vectors.test arguments.test waiting.test scenarios.test segments.test segment-waits.test \
+same_tests := counter support fake-server vectors.test arguments.test waiting.test segments.test segment-waits.test \
     segment-callbacks.test segment-servers.test leaf-servers.test lease_source leases.test worker-sources.test \
     source-ends.test openings.test clock-options.test lease-servers.test public-ids.test fake-time.test \
     buffers.test option-vectors.test secrets.test
@@ -89,6 +90,8 @@ test/wasm-js: made/node $(wasm_js)/installed
 	    browser.test.mjs leases.test.mjs workerd.test.mjs
 	@cd $(wasm_js_same) && LEAFID_ROOT=$(CURDIR) LEAFID_WASM=1 \
 	    $(NODE) --expose-gc --test $(node_hang) --test-concurrency=4 --test-reporter=spec *.test.mjs
+	@LEAFID_ENTRY=leafid/wasm LEAFID_PROJECT=$(CURDIR)/$(wasm_js)/project \
+	    python3 tests/scenarios/play.py wasm $(NODE) tests/agents/node/scenarios.mjs
 
 $(wasm_js)/installed: tests/wasm_js/package.json
 	@mkdir -p $(wasm_js) && cp $< $(wasm_js)/

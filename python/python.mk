@@ -68,6 +68,7 @@ python_venv := build/venv-$(python_version)
 run/test-python: $(python_venv)/leafid
 	@echo "== Python $(python_version)"
 	@$(python_venv)/bin/pytest $(python_pytest) --numprocesses 4 -m "$(python_marks)" python/tests
+	@$(python_venv)/bin/python tests/scenarios/play.py python $(python_venv)/bin/python -W error tests/agents/python/scenarios.py
 
 run/pytest-one: $(python_venv)/done
 	@$(python_venv)/bin/pytest $(python_pytest) --import-mode=prepend \

@@ -96,7 +96,7 @@ made/agents: made/c
 	@mkdir -p build/agents build/system
 	@cargo build --profile $(LEAFID_PROFILE) --quiet -p leafid-agent
 	@cmp -s $(built)/leafid-agent build/agents/rust || cp $(built)/leafid-agent build/agents/rust
-	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -Ibuild/c/include -o build/agents/c tests/agents/c/*.c \
+	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -Ibuild/c/include -o build/agents/c $(filter-out %/scenarios.c,$(wildcard tests/agents/c/*.c)) \
 	    -Lbuild/c/lib -lleafid -lpthread
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/apart tests/system/c/apart.c
 

@@ -22,6 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+AGENT = ROOT / "tests/agents/c/scenarios.c"
 STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g"]
 #: Program, its sources, and whether it runs under valgrind: forks and daemons do not.
 PROGRAMS = [
@@ -110,9 +111,10 @@ def native_libs(stage: Path) -> list[str]:
     return re.search(r"^Libs\.private: (.*)$", text, re.M)[1].split()
 
 
-def build(stage: Path, out: Path, kinds: list[str], flags: list[str], static: list, besides: list[str], names: list[str]) -> None:
+def build(stage: Path, out: Path, kinds: list[str], flags: list[str], static: list, besides: list[str], names: list[str],
+          with_agent: bool) -> None:
     """`static`: the static library, and what belongs to it; `besides`: what the tests link of their own; `names`: of the
-    programs, if not all."""
+    programs, if not all; `with_agent`: that of the scenarios, too."""
     cc, cxx = c_compiler(), cxx_compiler()
     run([sys.executable, HERE / "tables.py", ROOT / "tests/vectors", out])
     include = ["-I", stage / "include", "-I", out, "-I", HERE]
@@ -135,6 +137,16 @@ def build(stage: Path, out: Path, kinds: list[str], flags: list[str], static: li
             # A runtime of its own takes the place of what the flags would link.
             linking = [] if kind == "static" and len(static) > 1 else flags
             run([tool, *linking, *parts, "-pthread", *library, *besides, "-o", out / kind / name])
+        if with_agent:
+            run([cc, "-std=gnu11", *STRICT[:3], *flags, *include, AGENT, "-pthread", *library, *besides, "-o", out / kind / "scenarios"])
+
+
+def scenarios(kind: str, out: Path) -> list[str]:
+    """Those of tests/scenarios/api, played by an agent in C."""
+    player = [sys.executable, ROOT / "tests/scenarios/play.py", "c", out / kind / "scenarios"]
+    played = subprocess.run([str(part) for part in player], stdout=subprocess.PIPE, text=True)
+    lines = [f"# scenarios ({kind})", *played.stdout.splitlines()]
+    return lines if played.returncode == 0 else [*lines, f"not ok - scenarios ({kind}) ended with {played.returncode}"]
 
 
 def program(name: str, kind: str, out: Path, valgrind: bool, runner: list[str]) -> list[str]:
@@ -212,13 +224,18 @@ def main() -> int:
     static = [given.library.resolve() if given.library else stage / "lib/libleafid.a"]
     if given.runtime:
         static += ["-Wl,--whole-archive", given.runtime, "-Wl,--no-whole-archive", "-Wl,--export-dynamic"]
-    build(stage, out, kinds, given.flags.split(), static, given.besides.split(), given.names)
+    # Under valgrind and emulators only some of the programs run.
+    plays = not (given.valgrind or given.runner) and (not given.names or "scenarios" in given.names)
+    build(stage, out, kinds, given.flags.split(), static, given.besides.split(), given.names, plays)
     chosen = [(name, kind) for kind in kinds for name, _, under_valgrind in PROGRAMS
               if (not given.names or name in given.names) and (under_valgrind or not given.valgrind)]
     with ThreadPoolExecutor(AT_ONCE_CHECKED if given.valgrind or given.flags else AT_ONCE) as at_once:
         for lines in at_once.map(lambda one: program(*one, out, given.valgrind, given.runner.split()), chosen):
             for line in lines:
                 say(line)
+    for kind in kinds if plays else ():
+        for line in scenarios(kind, out):
+            say(line)
     print(f"{COUNT.passed} passed, {COUNT.failed} failed, {COUNT.skipped} skipped")
     return 1 if COUNT.failed or not COUNT.passed else 0
 
