@@ -1,4 +1,4 @@
-/* The fake server for servers (tests/fake_servers), a process of its own that misbehaves when told to; and plain requests. */
+/* The fake server for servers (tests/fake_servers), a process of its own that misbehaves when told to. */
 #ifndef LEAFID_TESTS_FAKE_SERVER_H
 #define LEAFID_TESTS_FAKE_SERVER_H
 
@@ -26,17 +26,5 @@ long long number_in(const char *answer, const char *name);
 
 /* What the report says of a tag, or of "claim", "renew" or "release": as `total`. 0 for what was never asked. */
 long long reported(struct fake_server *server, const char *tag, const char *what);
-
-/* Two nodes of one Leaf: two fake servers whose ids are far apart. */
-struct leaf {
-    struct fake_server nodes[2];
-};
-void leaf_start(struct leaf *leaf);
-void leaf_end(struct leaf *leaf);
-/* How many of the ids no node gave, in "segment" or "snowflake" mode. */
-size_t leaf_not_given(struct leaf *leaf, const char *tag, const char *mode, const struct ids *ids);
-
-/* A request of a client that is not leafid: the status and, where there is room, the body. */
-int plain_request(int port, const char *method, const char *path, const char *body, char *answer, size_t room);
 
 #endif

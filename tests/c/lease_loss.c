@@ -1,4 +1,4 @@
-/* Leases that cannot be renewed: lost, and claimed anew. */
+/* Renewals that are none. What comes of a lease that is lost, tests/scenarios/api/lease_losses.json has. */
 #define _GNU_SOURCE
 #include "lease_source.h"
 
@@ -13,50 +13,6 @@ static leafid_snowflake *open_both(struct lease_source *source, leafid_snowflake
     REQUIRE_OK(leafid_snowflake_open(options, impatient));
     leafid_snowflake_options_free(options);
     return flake;
-}
-
-/* The end of every test: nothing outside, nothing beside, all given back. */
-static void end(struct lease_source *source, leafid_snowflake *flake, struct ids *ids) {
-    leafid_snowflake_free(flake);
-    CHECK_NUMBER((int64_t)lease_source_outside(source, ids), 0);
-    CHECK_NUMBER((int64_t)ids_repeated(ids), 0);
-    CHECK_NUMBER(atomic_load(&source->beside), 0);
-    CHECK_NUMBER(atomic_load(&source->strangers), 0);
-    /* More than one where the disk was so slow that a lease was over before it was used. */
-    CHECK(atomic_load(&source->releases) >= 1);
-    ids_free(ids);
-    lease_source_end(source);
-}
-
-/* Whoever asks meanwhile gets an id, or worker_lost. */
-static void until_another_id(leafid_snowflake *flake, int64_t before, struct ids *ids) {
-    for (int64_t end = now_ms() + HANG_MS; now_ms() < end;) {
-        leafid_status status = make_ids(flake, 20, ids);
-        if (status != LEAFID_OK && !CHECK_STATUS(status, LEAFID_WORKER_LOST)) return;
-        if (ids->count && (ids->items[ids->count - 1] >> 12 & 1023) != before) return;
-    }
-    CHECK(!"another worker id");
-}
-
-static void lost_and_recovered(void) {
-    struct lease_source *source = lease_source_new(LEASE_MS, 0);
-    leafid_snowflake *flake;
-    REQUIRE_OK(lease_source_open(source, &flake));
-    struct ids ids = {0};
-    leafid_snowflake_stats_t stats;
-    REQUIRE_OK(make_ids(flake, 50, &ids));
-    CHECK_NUMBER(ids.items[0] >> 12 & 1023, 0);
-    atomic_store(&source->renew_fails, LEAFID_WORKER_LOST);
-    EVENTUALLY(atomic_load(&source->claims) == 2);
-    atomic_store(&source->renew_fails, 0);
-    CHECK_NUMBER(atomic_load(&source->previous), 0);
-    until_another_id(flake, 0, &ids);
-    CHECK_STATUS(make_ids(flake, 1000, &ids), LEAFID_OK);
-    CHECK_NUMBER(ids.items[ids.count - 1] >> 12 & 1023, 1);
-    REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
-    CHECK_NUMBER((int64_t)stats.claims, 2);
-    CHECK_NUMBER(stats.worker_id, 1);
-    end(source, flake, &ids);
 }
 
 static void another_worker(leafid_lease *lease) { lease->worker_id = 5; }
@@ -104,7 +60,6 @@ static void renewals_that_are_none(void) {
 }
 
 int main(void) {
-    test("a lease that is lost recovers with another worker id", lost_and_recovered);
     test("renewals that are none", renewals_that_are_none);
     return finish();
 }

@@ -1,84 +1,10 @@
-/* Worker ids leased from servers by URL: claimed, renewed, given back; what the options say reaches the wire. */
+/* Worker ids leased from servers by URL: what the options say reaches the wire. */
 #define _GNU_SOURCE
 #include "lease_source.h"
 #include "fake_server.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char *listed(struct fake_server *server) { return say_to(server, "{\"do\":\"leases\"}"); }
-
-static void pool(struct fake_server *server, int size, int lease_ms) {
-    say_to(server, "{\"do\":\"pool\",\"size\":%d,\"lease_ms\":%d}", size, lease_ms);
-}
-
-static uint32_t worker_of(leafid_snowflake *flake) {
-    uint32_t worker = 0;
-    CHECK_STATUS(leafid_snowflake_worker_id(flake, &worker), LEAFID_OK);
-    return worker;
-}
-
-static leafid_snowflake_stats_t stats_of(leafid_snowflake *flake) {
-    leafid_snowflake_stats_t stats = {0};
-    CHECK_STATUS(leafid_snowflake_stats(flake, &stats, sizeof stats), LEAFID_OK);
-    return stats;
-}
-
-/* All are of this worker id, in time before where the server says that its ticks were given. */
-static void check_within(const struct ids *ids, uint32_t worker, int64_t until_ms) {
-    for (size_t i = 0; i < ids->count; i++) {
-        leafid_parts parts;
-        CHECK_STATUS(leafid_decode(ids->items[i], NULL, &parts), LEAFID_OK);
-        CHECK_NUMBER(parts.worker_id, worker);
-        CHECK(parts.timestamp_ms < until_ms);
-    }
-}
-
-static void renewed(void) {
-    struct fake_server server;
-    struct ids ids = {0};
-    leafid_snowflake *flake;
-    char name[64];
-    fake_server_start(&server, NULL);
-    pool(&server, 1, LEASE_MS);
-    snprintf(name, sizeof name, "%s", fresh_name());
-    REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &flake));
-    const char *table;
-    int64_t end = now_ms() + HANG_MS;
-    do {
-        REQUIRE_OK(make_ids(flake, 50, &ids));
-        table = listed(&server);
-    } while (number_in(table, "renewals") < 2 && now_ms() < end);
-    CHECK(number_in(table, "renewals") >= 2);
-    leafid_snowflake_stats_t stats = stats_of(flake);
-    CHECK_NUMBER((int64_t)stats.claims, 1);
-    /* A renewal may have come between. */
-    table = listed(&server);
-    CHECK(stats.lease_until_ms > 0 && stats.lease_until_ms <= number_in(table, "until"));
-    CHECK(strstr(table, "\"held\": true") != NULL);
-    check_within(&ids, 0, number_in(table, "until"));
-    /* Of one id there is no second. */
-    leafid_snowflake *other = NULL;
-    CHECK_STATUS(open_flake(fresh_dir(), name, server.url, &other), LEAFID_WORKER_IN_USE);
-    CHECK_SAYS("none of the 1 worker ids");
-    CHECK(other == NULL);
-    /* Given back: up to the last id alone, so that the next holder begins at once. */
-    leafid_snowflake_free(flake);
-    table = listed(&server);
-    CHECK(strstr(table, "\"held\": false") != NULL);
-    CHECK(number_in(table, "until") <= number_in(table, "server_time"));
-    check_within(&ids, 0, number_in(table, "until"));
-    struct ids more = {0};
-    REQUIRE_OK(open_flake(fresh_dir(), name, server.url, &flake));
-    REQUIRE_OK(make_ids(flake, 50, &more));
-    ids_add(&ids, more.items, more.count);
-    CHECK_NUMBER((int64_t)ids_repeated(&ids), 0);
-    CHECK_NUMBER(worker_of(flake), 0);
-    leafid_snowflake_free(flake);
-    ids_free(&ids);
-    ids_free(&more);
-    fake_server_end(&server);
-}
 
 static void options_on_the_wire(void) {
     struct fake_server server;
@@ -150,7 +76,6 @@ static void over_tls(void) {
 }
 
 int main(void) {
-    test("a lease of a server is claimed, renewed, and given back", renewed);
     test("options of lease servers reach the wire; the first of two is dead", options_on_the_wire);
     const char *tls = "lease servers over TLS with ca_file";
     if (getenv("LEAFID_TEST_SLOW")) {

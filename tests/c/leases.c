@@ -1,52 +1,8 @@
-/* Worker ids from leases: held, renewed, given back, and leases that are none. */
+/* Worker ids from leases: shared, and leases that are none. What is held, renewed and given back, tests/scenarios has. */
 #define _GNU_SOURCE
 #include "lease_source.h"
 
 #include <string.h>
-
-static void renewed(void) {
-    struct lease_source *source = lease_source_new(LEASE_MS, 0);
-    struct ids ids = {0};
-    leafid_snowflake *flake;
-    leafid_snowflake_stats_t stats;
-    leafid_parts last;
-    REQUIRE_OK(lease_source_open(source, &flake));
-    CHECK_NUMBER(atomic_load(&source->previous), -1);
-    for (int64_t end = now_ms() + HANG_MS; atomic_load(&source->renewals) < 2 && now_ms() < end;) {
-        REQUIRE_OK(make_ids(flake, 20, &ids));
-    }
-    REQUIRE(ids.count > 0);
-    CHECK(atomic_load(&source->renewals) >= 2);
-    REQUIRE_OK(leafid_snowflake_stats(flake, &stats, sizeof stats));
-    CHECK_NUMBER((int64_t)stats.claims, 1);
-    REQUIRE_OK(leafid_decode(ids.items[ids.count - 1], NULL, &last));
-    CHECK(stats.lease_until_ms > last.timestamp_ms && stats.lease_until_ms <= now_ms() + LEASE_MS);
-    CHECK(stats.reserved_until_ms <= stats.lease_until_ms);
-
-    CHECK_STATUS(leafid_snowflake_close(flake), LEAFID_OK);
-    CHECK_NUMBER(atomic_load(&source->releases), 1);
-    CHECK(atomic_load(&source->released_until_ms) > last.timestamp_ms);
-    CHECK_NUMBER((int64_t)lease_source_outside(source, &ids), 0);
-    CHECK_NUMBER(atomic_load(&source->strangers), 0);
-    CHECK_NUMBER(atomic_load(&source->beside), 0);
-    leafid_snowflake_free(flake);
-    ids_free(&ids);
-    lease_source_end(source);
-}
-
-/* Also before the first id, and with a lease that the lease source keeps for less than the span. */
-static void renewed_while_idle(void) {
-    struct lease_source *source = lease_source_new(60000, LEASE_MS);
-    leafid_snowflake *flake;
-    int64_t id;
-    REQUIRE_OK(lease_source_open(source, &flake));
-    EVENTUALLY(atomic_load(&source->renewals) >= 2);
-    CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_OK);
-    CHECK_NUMBER(atomic_load(&source->claims), 1);
-    leafid_snowflake_free(flake);
-    CHECK_NUMBER(atomic_load(&source->releases), 1);
-    lease_source_end(source);
-}
 
 static void shared_in_the_process(void) {
     struct lease_source *source = lease_source_new(5000, 0);
@@ -120,15 +76,6 @@ static void leases_that_are_none(void) {
     }
 }
 
-static void none_free(void) {
-    struct lease_source *source = lease_source_new(5000, 0);
-    leafid_snowflake *flake = NULL;
-    for (int i = 0; i < LEASE_SOURCE_IDS; i++) source->workers[i].held = true;
-    CHECK_STATUS(lease_source_open(source, &flake), LEAFID_WORKER_IN_USE);
-    CHECK_SAYS("found no free worker id");
-    lease_source_end(source);
-}
-
 static void late_claim(void) {
     struct lease_source *source = lease_source_new(5000, 0);
     leafid_snowflake_options *options = lease_source_options(source, fresh_dir(), fresh_name());
@@ -143,26 +90,6 @@ static void late_claim(void) {
     /* No caller waits for it any more: it is given back. */
     EVENTUALLY(atomic_load(&source->releases) == 1);
     CHECK_NUMBER(atomic_load(&source->strangers), 0);
-    lease_source_end(source);
-}
-
-/* A close waits for the renewal that is under way, then gives the lease back. */
-static void close_during_a_call(void) {
-    struct lease_source *source = lease_source_new(LEASE_MS, 0);
-    leafid_snowflake *flake;
-    int64_t id;
-    atomic_store(&source->slow_ms, 400);
-    REQUIRE_OK(lease_source_open(source, &flake));
-    REQUIRE_OK(leafid_snowflake_next(flake, &id));
-    EVENTUALLY(atomic_load(&source->inside) == 1);
-    CHECK_STATUS(leafid_snowflake_close(flake), LEAFID_OK);
-    CHECK_NUMBER(atomic_load(&source->inside), 0);
-    CHECK_NUMBER(atomic_load(&source->beside), 0);
-    CHECK_NUMBER(atomic_load(&source->renewals), 1);
-    CHECK_NUMBER(atomic_load(&source->releases), 1);
-    CHECK_NUMBER(atomic_load(&source->strangers), 0);
-    CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_CLOSED);
-    leafid_snowflake_free(flake);
     lease_source_end(source);
 }
 
@@ -185,13 +112,9 @@ static void close_during_a_call_that_hangs(void) {
 }
 
 int main(void) {
-    test("a lease is renewed, and given back; ids within the spans given", renewed);
-    test("a lease is renewed while no ids are made", renewed_while_idle);
     test("the same functions and user_data share one generator", shared_in_the_process);
     test("leases that are none", leases_that_are_none);
-    test("no id is free", none_free);
     test("a claim that comes too late is given back", late_claim);
-    test("close while a renewal is under way", close_during_a_call);
     test("close while a renewal hangs", close_during_a_call_that_hangs);
     return finish();
 }

@@ -49,7 +49,6 @@ PROGRAMS = [
     ("segments_raii", ["segments_raii.cpp"], True),
     ("segment_servers", ["segment_servers.c", "fake_server.c", "counter.c"], True),
     ("segment_options", ["segment_options.c", "counter.c"], True),
-    ("leaf_servers", ["leaf_servers.c", "fake_server.c", "counter.c"], True),
     ("lease_servers", ["lease_servers.c", "fake_server.c", "lease_source.c"], True),
     ("lease_server_processes", ["lease_server_processes.c", "fake_server.c", "lease_source.c", "processes.c"], False),
     ("source_ends", ["source_ends.c", "lease_source.c"], False),

@@ -137,36 +137,6 @@ static void strides(void) {
     counter_end(counter);
 }
 
-/* A source that gives ranges in any order: one below is used, one that crosses is not. */
-static void any_order(void) {
-    struct counter *counter = counter_new();
-    leafid_segments_options *options = counter_options(counter);
-    int64_t ids[20];
-    char dir[64] = "x";
-    leafid_segments *segments;
-    leafid_tag *tag;
-    CHECK_STATUS(leafid_segments_options_set_ordered_source(options, 0), LEAFID_OK);
-    CHECK_STATUS(leafid_segments_options_set_persist(options, 0), LEAFID_OK);
-    REQUIRE_OK(leafid_segments_open(options, &segments));
-    leafid_segments_options_free(options);
-    CHECK_STATUS(leafid_segments_state_dir(segments, dir, sizeof dir, NULL), LEAFID_OK);
-    CHECK(dir[0] == '\0');
-    REQUIRE_OK(leafid_segments_tag(segments, "order", &tag));
-    counter->spoil = give;
-    given = (leafid_segment){0, 1000, 1010, 1, 0};
-    REQUIRE_OK(leafid_tag_next(tag, ids));
-    /* The prefetch of 1010 and above was not asked for yet: one id of ten is not more than a tenth. */
-    given = (leafid_segment){0, 1, 11, 1, 0};
-    REQUIRE_OK(leafid_tag_fill(tag, ids + 1, 19));
-    CHECK(ids[0] == 1000 && ids[9] == 1009 && ids[10] == 1 && ids[19] == 10);
-    given = (leafid_segment){0, 1009, 1020, 1, 0};
-    await_failure(tag);
-    CHECK_STATUS(leafid_tag_next_within(tag, 60, ids), LEAFID_SEGMENT_REGRESSED);
-    leafid_tag_free(tag);
-    leafid_segments_free(segments);
-    counter_end(counter);
-}
-
 static void hangs(void) {
     struct counter *counter = counter_new();
     leafid_segments_options *options = counter_options(counter);
@@ -199,7 +169,6 @@ int main(void) {
     test("every failure of a fetch, and what is waited for", failures);
     test("ranges that are none, and ranges that were given before", ranges);
     test("strides, and the largest id", strides);
-    test("a source of any order", any_order);
     test("a fetch that hangs", hangs);
     return finish();
 }

@@ -53,36 +53,7 @@ static void on_the_wire(void) {
     fake_server_end(&server);
 }
 
-/* Of several servers one that is there is asked; of none, the error names each URL. Nobody listens on the discard port. */
-static void several(void) {
-    struct fake_server server;
-    leafid_segments_options *options = served();
-    leafid_segments *segments;
-    leafid_tag *tag;
-    int64_t id = 42;
-    CHECK_STATUS(leafid_segments_options_add_server(options, "http://127.0.0.1:9"), LEAFID_OK);
-    REQUIRE_OK(leafid_segments_open(options, &segments));
-    REQUIRE_OK(leafid_segments_tag(segments, "order", &tag));
-    await_failure(tag);
-    CHECK_STATUS(leafid_tag_next_within(tag, 60, &id), LEAFID_SEGMENT_UNAVAILABLE);
-    CHECK_SAYS("http://127.0.0.1:9");
-    CHECK_NUMBER(id, 42);
-    leafid_tag_free(tag);
-    leafid_segments_free(segments);
-
-    fake_server_start(&server, NULL);
-    CHECK_STATUS(leafid_segments_options_add_server(options, server.url), LEAFID_OK);
-    tag = counter_open(options, &segments);
-    CHECK_STATUS(leafid_tag_next(tag, &id), LEAFID_OK);
-    CHECK_NUMBER(id, 1);
-    CHECK_NUMBER(reported(&server, "order", "total"), 1);
-    leafid_tag_free(tag);
-    leafid_segments_free(segments);
-    fake_server_end(&server);
-}
-
 int main(void) {
     test("options of servers reach the wire", on_the_wire);
-    test("several servers", several);
     return finish();
 }

@@ -1,13 +1,9 @@
-/* Segments from a callback: ids in order, fetched ahead as the vectors say, each once. */
+/* Segments from a callback, by each call. When they are fetched, tests/scenarios has. */
 #define _GNU_SOURCE
 #include "counter.h"
-#include "segments.inc"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
-#define ROOM 65536
 
 /* Options of a fixed step. */
 static leafid_segments_options *stepping(struct counter *counter, int64_t step) {
@@ -25,111 +21,6 @@ static leafid_tag_stats_t settled(const leafid_tag *tag) {
         stats = stats_of(tag);
     }
     return stats;
-}
-
-/* Takes ids that follow `id`, of what is at hand, until the source was asked `calls` times or `through` is issued.
-   Answers the last one. */
-static int64_t take_on(leafid_tag *tag, struct counter *counter, int calls, int64_t through, int64_t id) {
-    static int64_t ids[ROOM];
-    while (atomic_load(&counter->calls) < calls && id < through) {
-        int64_t left = (int64_t)settled(tag).left, wanted = left < through - id ? left : through - id;
-        size_t n = wanted > ROOM ? ROOM : wanted < 1 ? 1 : (size_t)wanted;
-        REQUIRE_OK(leafid_tag_fill(tag, ids, n));
-        bool follow = true;
-        for (size_t i = 0; i < n; i++) follow = follow && ids[i] == id + 1 + (int64_t)i;
-        REQUIRE(follow);
-        id = ids[n - 1];
-        settled(tag);
-    }
-    return id;
-}
-
-static void adapts(void) {
-    int64_t largest = 0;
-    for (size_t i = 0; i < LENGTH(adaptive_steps); i++) {
-        struct counter *counter = counter_new();
-        leafid_segments_options *options = counter_options(counter);
-        int64_t first = adaptive_steps[i].steps[0];
-        /* 1000 is the step of a callback when none is said. */
-        if (first != 1000) CHECK_STATUS(leafid_segments_options_set_step(options, first), LEAFID_OK);
-        leafid_tag *tag = counter_tag(options);
-        int calls = (int)adaptive_steps[i].count;
-        CHECK_NUMBER(atomic_load(&counter->calls), 0);
-        take_on(tag, counter, calls, INT64_MAX, 0);
-        int64_t given = 0;
-        for (int k = 0; k < calls; k++) {
-            if (!CHECK_NUMBER(counter->steps[k], adaptive_steps[i].steps[k])) puts(adaptive_steps[i].name);
-            /* Every id below was given. */
-            CHECK_NUMBER(counter->after[k], k == 0 ? 0 : given);
-            given += k == 0 ? 1 + counter->steps[k] : counter->steps[k];
-        }
-        CHECK(strcmp(counter->tag, "order") == 0);
-        CHECK_NUMBER(stats_of(tag).step, adaptive_steps[i].steps[calls - 1]);
-        if (first == 1000) largest = stats_of(tag).step;
-        leafid_tag_free(tag);
-        counter_end(counter);
-    }
-    CHECK_NUMBER(largest, 512000);
-}
-
-static void fetches_ahead(void) {
-    for (size_t i = 0; i < LENGTH(prefetches); i++) {
-        struct counter *counter = counter_new();
-        leafid_tag *tag = counter_tag(stepping(counter, prefetches[i].length));
-        int64_t id = -1;
-        for (int n = 1; n < prefetches[i].nth; n++) REQUIRE_OK(leafid_tag_next(tag, &id));
-        settled(tag);
-        CHECK_NUMBER(atomic_load(&counter->calls), 1);
-        REQUIRE_OK(leafid_tag_next(tag, &id));
-        EVENTUALLY(atomic_load(&counter->calls) == 2);
-        CHECK_NUMBER(id, prefetches[i].nth);
-        leafid_tag_free(tag);
-        counter_end(counter);
-    }
-    /* At half, and at the end. */
-    for (int64_t percent = 50; percent <= 100; percent += 50) {
-        struct counter *counter = counter_new();
-        leafid_segments_options *options = stepping(counter, 100);
-        CHECK_STATUS(leafid_segments_options_set_prefetch(options, percent), LEAFID_OK);
-        leafid_tag *tag = counter_tag(options);
-        int64_t ids[101];
-        REQUIRE_OK(leafid_tag_next(tag, ids));
-        REQUIRE_OK(leafid_tag_fill(tag, ids, (size_t)percent - 1));
-        CHECK_NUMBER((int64_t)settled(tag).fetches, 1);
-        for (int n = 0; n < 2; n++) REQUIRE_OK(leafid_tag_next(tag, ids));
-        EVENTUALLY(atomic_load(&counter->calls) == 2);
-        leafid_tag_free(tag);
-        counter_end(counter);
-    }
-}
-
-static void issues_in_order(void) {
-    for (size_t i = 0; i < LENGTH(issues); i++) {
-        struct counter *counter = counter_new();
-        leafid_segments *opened[4];
-        leafid_tag *tags[4];
-        leafid_segments_options *options = stepping(counter, issues[i].step);
-        size_t processes = issues[i].processes;
-        REQUIRE(processes <= LENGTH(tags));
-        atomic_store(&counter->next, issues[i].max_id);
-        for (size_t p = 0; p < processes; p++) {
-            REQUIRE_OK(leafid_segments_open(options, &opened[p]));
-            REQUIRE_OK(leafid_segments_tag(opened[p], "order", &tags[p]));
-        }
-        leafid_segments_options_free(options);
-        int64_t id = -1;
-        for (size_t k = 0; k < issues[i].count; k++) {
-            REQUIRE_OK(leafid_tag_next(tags[k % processes], &id));
-            CHECK_NUMBER(id, issues[i].ids[k]);
-        }
-        if (processes == 1) CHECK_NUMBER(take_on(tags[0], counter, 1 << 20, issues[i].contiguous_through, id),
-                                         issues[i].contiguous_through);
-        for (size_t p = 0; p < processes; p++) {
-            leafid_tag_free(tags[p]);
-            leafid_segments_free(opened[p]);
-        }
-        counter_end(counter);
-    }
 }
 
 static void batches(void) {
@@ -284,9 +175,6 @@ static void texts(void) {
 }
 
 int main(void) {
-    test("the step follows the use as in the vectors, and ids come in order", adapts);
-    test("the next segment is fetched during the take of the vectors", fetches_ahead);
-    test("ids are issued as in the vectors", issues_in_order);
     test("many ids at once", batches);
     test("many ids at once that fail are put back", puts_back);
     test("try_next never waits", never_waits);

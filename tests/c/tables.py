@@ -10,10 +10,7 @@ text_forms = json.loads((vectors / "text_forms.json").read_text())
 uuids = json.loads((vectors / "uuids.json").read_text())
 public_ids = json.loads((vectors / "public_ids.json").read_text())
 errors = json.loads((vectors / "errors.json").read_text())["errors"]
-adaptive_step = json.loads((vectors / "adaptive_step.json").read_text())["cases"]
-prefetch = json.loads((vectors / "prefetch.json").read_text())["cases"]
 tags = json.loads((vectors / "tags.json").read_text())["cases"]
-segment_issue = json.loads((vectors / "segment_issue.json").read_text())["cases"]
 
 
 def text(value: str) -> str:
@@ -124,25 +121,6 @@ layout_texts = [
 ]
 refused_text = [f"{text(v['id'])}, {status(v['error'])}" for v in snowflake["decode_refused"]]
 table = [f"{v['number']}, {v['c']}, {text(v['c'])}, {text(v['code'])}, {str(v['retry']).lower()}" for v in errors]
-# Those that need no clock: every fetch follows soon, and the step is one that can be asked for.
-soon = [
-    case
-    for case in adaptive_step
-    if case["db_step"] <= 1_000_000 and all((f["previous_fetch_age_ms"] or 0) < 15 * 60_000 for f in case["fetches"])
-]
-most_fetches = max(len(case["fetches"]) for case in soon)
-steps = [
-    f"{text(case['name'])}, {len(case['fetches'])}, {{{', '.join(number(f['step']) for f in case['fetches'])}}}"
-    for case in soon
-]
-most_issued = max(len(case.get("first", case.get("round_robin"))) for case in segment_issue)
-issued = [
-    f"{text(case['name'])}, {number(case['max_id'])}, {case['db_step']}, {case['processes']}, {len(ids)}, "
-    f"{{{', '.join(number(id) for id in ids)}}}, {number(case.get('contiguous_through', ids[-1]))}"
-    for case in segment_issue
-    for ids in [case.get("first", case.get("round_robin"))]
-]
-
 (out / "vectors.inc").write_text(
     rows("static const struct { const char *name; leafid_layout layout; } layouts[]", layouts)
     + rows(
@@ -209,21 +187,6 @@ issued = [
     rows(
         "static const struct { int number, constant; const char *c_name, *code; bool retry; } table[]",
         table,
-    )
-)
-(out / "segments.inc").write_text(
-    rows(
-        f"static const struct {{ const char *name; size_t count; int64_t steps[{most_fetches}]; }} adaptive_steps[]",
-        steps,
-    )
-    + rows(
-        "static const struct { int64_t length; int nth; } prefetches[]",
-        [f"{number(case['length'])}, {case['nth']}" for case in prefetch],
-    )
-    + rows(
-        "static const struct { const char *name; int64_t max_id, step; size_t processes, count; "
-        f"int64_t ids[{most_issued}], contiguous_through; }} issues[]",
-        issued,
     )
 )
 (out / "tags.inc").write_text(
