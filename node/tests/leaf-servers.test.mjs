@@ -13,8 +13,8 @@ const alone = () => ({ ...impatient(), timeoutMs: PATIENT, requestTimeoutMs: PAT
 
 const main = createRequire(import.meta.url).resolve('leafid')
 
-/** Ids of a tag in each way that there is, about `n` each; `large`: they are no numbers. */
-function ways(tag, n, large = false) {
+/** Ids of a tag in each way that there is, about `n` each. */
+function ways(tag, n) {
   const { next, nextSync, tryNext, nextString, nextNumber, take, takeSync, fill } = tag
   const waiting = call => () =>
     until('ids at hand', () => {
@@ -27,7 +27,7 @@ function ways(tag, n, large = false) {
   const one = {
     next,
     nextString: () => nextString().then(BigInt),
-    nextNumber: () => (large ? next() : nextNumber().then(BigInt)),
+    nextNumber: () => nextNumber().then(BigInt),
     nextSync: waiting(nextSync),
     tryNext: waiting(tryNext),
   }
@@ -98,16 +98,6 @@ test('blocks: a number of the Leaf stands for as many ids as the tag says', asyn
   }
   ids.close()
   plain.close()
-})
-
-test('ids of a Leaf\'s snowflakes', async t => {
-  const { urls, given } = await leaf(t)
-  const ids = new Segments(urls, { ...alone(), protocol: 'leaf-snowflake' })
-  const all = await ways(ids.tag('order'), 50, true)
-  assertDistinct(all)
-  const theirs = await given('order', 'snowflake')
-  assert.ok(all.every(id => theirs.has(id)))
-  ids.close()
 })
 
 test('a mode that is switched off gives no id, and its end is found', async t => {

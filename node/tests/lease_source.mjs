@@ -71,29 +71,6 @@ export class LeaseSource {
   }
 }
 
-/** The same with promises, each answered after `ms`. */
-export class SlowLeaseSource extends LeaseSource {
-  constructor(options, ms = 5) {
-    super(options)
-    this.ms = ms
-  }
-
-  async claim(request) {
-    await sleep(this.ms)
-    return super.claim(request)
-  }
-
-  async renew(lease, untilMs) {
-    await sleep(this.ms)
-    return super.renew(lease, untilMs)
-  }
-
-  async release(lease, untilMs) {
-    await sleep(this.ms)
-    return super.release(lease, untilMs)
-  }
-}
-
 /**
  * Asks for ids for `ms`, from the event loop: the ids, and the errors by code. `enough`, once it says so, ends it before.
  */

@@ -1,11 +1,11 @@
-// Leases: renewed from the event loop, used only within the spans given, lost and recovered.
+// Leases beside the event loop. What is renewed, lost and claimed again, tests/scenarios/api has.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LeafidError, Snowflake, decode } from 'leafid'
 import { until } from './counter.mjs'
-import { LeaseSource, SPAN, SlowLeaseSource, run, sleep } from './lease_source.mjs'
-import { HANG, elsewhere, space } from './support.mjs'
+import { LeaseSource, SPAN, run, sleep } from './lease_source.mjs'
+import { HANG, space } from './support.mjs'
 
 const LOST = 'ERR_LEAFID_WORKER_LOST'
 const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'
@@ -13,30 +13,6 @@ const ascending = ids => ids.every((id, i) => i === 0 || ids[i - 1] < id)
 
 /** Asks until one worker id after the first was seen. */
 const recovered = ids => ids.length > 0 && decode(ids.at(-1)).workerId !== decode(ids[0]).workerId
-
-test('a lease is renewed while it is used, by a lease source with or without promises', async () => {
-  await Promise.all([new LeaseSource(), new SlowLeaseSource()].map(async leaseSource => {
-    const options = { ...space(), worker: leaseSource }
-    const flake = await Snowflake.open(options)
-    const other = new Snowflake(options)
-    const { ids, codes } = await run(flake, HANG, () => leaseSource.called('renew').length >= 2)
-    ids.push(other.next())
-    assert.deepEqual([...codes], [])
-    assert.ok(leaseSource.called('renew').length >= 2)
-    const stats = flake.stats()
-    assert.deepEqual([stats.claims, stats.handles, stats.renewalFailures, stats.lastError], [1, 2, 0, null])
-    assert.ok(stats.leaseUntilMs > Date.now() && stats.reservedUntilMs <= stats.leaseUntilMs)
-    flake.close()
-    assert.equal(leaseSource.called('release').length, 0)
-    other.close()
-    await until('the release', () => leaseSource.called('release').length > 0)
-    const [[lease, untilMs]] = leaseSource.called('release')
-    assert.ok(ids.every(id => decode(id).timestampMs < untilMs))
-    assert.equal(lease.token, `t${leaseSource.spans.length}`, 'the last token')
-    leaseSource.assertGave(ids)
-    assert.ok(ascending(ids))
-  }))
-})
 
 test('a release that opens the same options again gets a generator of its own', async () => {
   const leaseSource = new LeaseSource()
@@ -58,22 +34,6 @@ test('a release that opens the same options again gets a generator of its own', 
   while (leaseSource.called('release').length < 2) await sleep(5)
   assert.equal(leaseSource.called('claim').length, 2)
   leaseSource.assertGave(ids)
-})
-
-test('two hosts with one lease source never have the same id', async () => {
-  const leaseSource = new SlowLeaseSource({ ids: [1, 2] })
-  const { name } = space()
-  const ids = []
-  for (let round = 0; round < 3; round++) {
-    const flakes = await Promise.all([elsewhere(), elsewhere()].map(host => Snowflake.open({ name, ...host, worker: leaseSource })))
-    for (const flake of flakes) ids.push(...(await run(flake, HANG, ids => ids.length > 100)).ids)
-    for (const flake of flakes) flake.close()
-    await until('the releases', () => leaseSource.called('release').length === 2 * (round + 1))
-    // The answer comes after the call.
-    await sleep(20)
-  }
-  leaseSource.assertGave(ids)
-  assert.deepEqual(new Set(ids.map(id => decode(id).workerId)), new Set([1, 2]))
 })
 
 test('a renewal that misbehaves is a failure: the span is used to its end, then the loss recovers', async () => {
@@ -116,29 +76,6 @@ async function lied(what, lie) {
   assert.equal(leaseSource.called('claim')[1][0].previous, first.workerId)
   flake.close()
 }
-
-test('null, or a LeafidError worker_lost, is a loss: another id is claimed at once', async () => {
-  const losses = [
-    () => null,
-    async () => null,
-    () => {
-      throw new LeafidError(LOST, 'taken away')
-    },
-    () => Promise.reject(new LeafidError(LOST, 'taken away')),
-  ]
-  await Promise.all(losses.map(async loss => {
-    const leaseSource = new LeaseSource({ spanMs: 2 * SPAN, once: true })
-    leaseSource.renew = loss
-    const flake = new Snowflake({ ...space(), worker: leaseSource })
-    const { ids } = await run(flake, HANG, recovered)
-    assert.ok(recovered(ids))
-    assert.ok(Date.now() < leaseSource.spans[0].untilMs, 'it did not wait for the span to end')
-    assert.equal(flake.workerId, decode(ids.at(-1)).workerId)
-    leaseSource.assertGave(ids)
-    assert.ok(ascending(ids))
-    flake.close()
-  }))
-})
 
 test('options are named as here, but not in what the user says', async () => {
   const told = {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Segments } from 'leafid'
-import { alone, between, sleep, until, wasm } from './counter.mjs'
+import { alone, between, until, wasm } from './counter.mjs'
 import { fakeServer } from './fake-server.mjs'
 import { PATIENT, assertDistinct, space } from './support.mjs'
 
@@ -97,20 +97,5 @@ test('a slow server keeps nobody waiting on this thread; nextSync is would_block
   t.after(() => clearInterval(timer))
   assert.equal(await order.next(), 1n)
   assert.ok(turns > 5, `${turns} turns of the event loop`)
-  ids.close()
-})
-
-test('of several servers the first is preferred, and one that is gone is passed over', async t => {
-  const [one, two] = [await fakeServer(t), await fakeServer(t)]
-  await two.tell({ do: 'tag', tag: 'order', next: 100_001 })
-  const ids = new Segments([one.url, two.url], { ...alone(), protocol: 'range', adaptive: false, step: 10, orderedSource: false, timeoutMs: PATIENT })
-  const order = ids.tag('order')
-  assert.equal(await order.next(), 1n)
-  await one.tell({ do: 'dead', how: 'refused' })
-  await until('an id of the other', async () => (await order.next()) >= 100_001n)
-  const [{ url, lastError }, other] = ids.stats().servers
-  assert.deepEqual([url.includes(one.url), other.lastError], [true, null])
-  assert.ok(lastError)
-  await sleep(1)
   ids.close()
 })

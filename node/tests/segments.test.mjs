@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { LeafidError, Segments, metrics } from 'leafid'
 import { Counter, alone, between, until } from './counter.mjs'
-import { assertDistinct, vectors } from './support.mjs'
+import { assertDistinct } from './support.mjs'
 
 
 test('ids in order, by each way of asking', async () => {
@@ -85,35 +85,6 @@ test('all ways draw from one run: nothing is issued out of order', async () => {
   }
   assert.deepEqual(all, between(1, all.length))
   ids.close()
-})
-
-test('the next segment is asked for during the take that the vectors name', async () => {
-  for (const { length, nth } of vectors('prefetch.json').cases) {
-    const asked = []
-    let release
-    const ids = new Segments({
-      ...alone(),
-      step: length,
-      adaptive: false,
-      fetch(tag, step) {
-        asked.push(step)
-        if (asked.length === 1) return { start: 1, end: 1 + step }
-        return new Promise(done => (release = done))
-      },
-    })
-    const order = ids.tag('order')
-    assert.equal(order.tryNext(), undefined)
-    await until('the first segment', () => order.stats().left === length)
-    for (let n = 1; n <= nth; n++) {
-      assert.equal(order.stats().fetching, false, `${length}: before the take of number ${n}`)
-      assert.equal(order.tryNext(), n <= length ? BigInt(n) : undefined)
-    }
-    assert.equal(order.stats().fetching, true, `${length}: during the take of number ${nth}`)
-    await until('the second fetch', () => release)
-    assert.equal(asked.length, 2)
-    ids.close()
-    release(null)
-  }
 })
 
 test('ten thousand calls that wait are one request', async () => {
