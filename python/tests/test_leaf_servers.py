@@ -110,20 +110,6 @@ say(len(ids), len(set(ids)))
     assert out == "1800 1800\n"
 
 
-def test_blocks_of_ids(leaf, from_leaf):
-    ids = from_leaf(block_size=100, step=250).tag("order-x100").take(1000)
-    blocks = {id // 100 for id in ids}
-    assert len(set(ids)) == 1000 and len(blocks) == 10 and min(blocks) >= 1
-    assert blocks <= leaf.given("order-x100")
-
-
-def test_ids_of_leaf_s_snowflakes(leaf, from_leaf):
-    order = from_leaf(protocol="leaf-snowflake").tag("order")
-    ids = [order.next(), *order.take(300), *asyncio.run(order.take_async(100))]
-    assert len(set(ids)) == 401 and set(ids) <= leaf.given("order", "snowflake")
-    assert leafid.decode(ids[0]).worker_id in (1, 2)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [{"do": "leaf", "segment": "off"}, {"do": "fault", "fault": {"status": 404, "body": ""}},

@@ -14,14 +14,6 @@ import leafid
 SHORT = ("--lease-ms", "6000", "--threshold-ms", "400")
 
 
-def ids_for(flake, seconds):
-    ids, end = [], time.monotonic() + seconds
-    while time.monotonic() < end:
-        ids.append(flake.next())
-        time.sleep(0.001)
-    return ids
-
-
 def held(server):
     """Worker ids that are held, by what holds them."""
     return {lease["worker_id"]: lease for lease in server.do(do="leases")["leases"] if lease["held"]}
@@ -33,24 +25,6 @@ def dead():
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-
-
-def test_ids_of_a_leased_worker_id(space, fake_server):
-    server = fake_server(*SHORT)
-    with leafid.Snowflake(server.url, **space) as flake, leafid.Snowflake([server.url], **space) as same:
-        ids, end = [flake.next(), *same.take(100)], time.monotonic() + 900
-        while next(iter(held(server).values()))["renewals"] < 2:
-            assert time.monotonic() < end
-            ids += ids_for(flake, 0.05)
-        (lease,) = held(server).values()
-        stats = flake.stats()
-        assert (stats.claims, stats.handles, stats.renewal_failures) == (1, 2, 0), stats
-        assert lease["name"] == space["name"] and lease["worker_id"] == flake.worker_id and lease["renewals"] >= 2
-        first, until = int(lease["from"]), int(lease["until"])
-        assert ids == sorted(set(ids))
-        assert all(first <= leafid.decode(id).timestamp_ms < until for id in (ids[0], ids[-1]))
-        assert {leafid.decode(id).worker_id for id in ids} == {flake.worker_id}
-    assert held(server) == {}
 
 
 @pytest.mark.parametrize("form", [list, tuple, ",".join, " , ".join])
