@@ -14,7 +14,7 @@ use crate::worker::settings::SnowflakeSettings;
 use crate::{Snowflake, SnowflakeBuilder};
 use leafid_core::ClockFilter;
 use leafid_core::options::deployment::{FileSystem, FilesystemKind};
-use leafid_core::{Code, Error, OnClockBackwards, Record, Result, Span};
+use leafid_core::{Code, Error, Record, Result, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
@@ -24,17 +24,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 mod calls;
-mod claims;
-mod clocks;
 #[cfg(feature = "http")]
 mod lease_cache;
-mod lease_loss;
-mod never_ahead;
-mod no_record;
 mod opened;
 mod ranges;
 mod world;
-use world::{Open, Process, START_MS, World};
+use world::{START_MS, World};
 
 fn builder() -> SnowflakeBuilder {
     Snowflake::builder()
@@ -106,165 +101,6 @@ fn a_disk_that_hangs_is_an_error_within_the_timeout() {
 }
 
 #[test]
-fn skipped_spans_are_stepped_over_when_the_clock_comes_there() {
-    let world = World::new();
-    let layout = leafid_core::Layout::LEAF;
-    let skipped = world.skip(700, 1_900);
-    let process = world.process();
-    let open = process.open(builder()).unwrap();
-    let mut seen = BTreeSet::new();
-    for _ in 0..3_000 {
-        seen.insert(layout.tick_at(open.next_ms()).unwrap());
-        world.pass(1);
-    }
-    assert!(seen.iter().all(|tick| !(skipped.from..skipped.until).contains(tick)));
-    assert!(seen.contains(&(skipped.from - 1)) && seen.contains(&skipped.until), "both sides are used");
-}
-
-#[test]
-fn no_id_lies_outside_what_the_disk_holds_whatever_the_clock_does() {
-    let layout = leafid_core::Layout::LEAF;
-    for seed in 1..=20u64 {
-        let world = World::new();
-        let mut random = seed;
-        let mut draw = |below: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) % below
-        };
-        let mut last = 0;
-        for _ in 0..30 {
-            let process = world.process();
-            let Ok(open) = process.open(builder()) else {
-                world.pass(1_000);
-                continue;
-            };
-            for _ in 0..draw(200) {
-                if let Ok(id) = open.next() {
-                    assert!(id > last, "seed {seed}: {id} after {last}");
-                    last = id;
-                    let durable = lock(&world.0.files).values().next().cloned().unwrap();
-                    let until =
-                        leafid_core::format::state::read_file("x", &durable).unwrap().newest.record.run.until;
-                    assert!(
-                        layout.decode(id).unwrap().timestamp_ms < layout.tick_start_ms(until),
-                        "seed {seed}"
-                    );
-                }
-                world.pass(draw(40) as i64);
-                if draw(50) == 0 {
-                    world.set_clock(draw(4_000) as i64 - 2_000);
-                }
-            }
-            if draw(2) == 0 {
-                open.generator.driver.close().unwrap();
-            }
-        }
-        assert!(last > 0);
-    }
-}
-
-#[test]
-fn a_crash_with_the_newest_slot_damaged_goes_on_above_what_was_issued() {
-    for lead_ms in [0, 1_500, 4_000] {
-        let world = World::new();
-        let process = world.process();
-        let open = process.open(builder()).unwrap();
-        for _ in 0..3_000 {
-            open.next().unwrap();
-            world.pass(1);
-        }
-        world.set_clock(-lead_ms);
-        // Until an id was issued that the surviving slot does not cover.
-        let (last, survivor) = loop {
-            let last = open.next_ms();
-            world.pass(1);
-            let mut files = lock(&world.0.files);
-            let file = files.values_mut().next().unwrap();
-            let newest = leafid_core::format::state::read_file("x", file).unwrap();
-            let survivor =
-                leafid_core::format::state::read_slot(file, newest.spare).unwrap().record.run.until;
-            if last >= open.generator.core.layout().tick_start_ms(survivor) {
-                let at = (1 - newest.spare) * leafid_core::format::two_slots::SLOT_BYTES + 20;
-                file[at] ^= 1;
-                break (last, survivor);
-            }
-        };
-        drop(open);
-        let restarted = world.process();
-        let first = restarted.open(builder()).unwrap().next_ms();
-        assert!(first > last, "lead {lead_ms}: {first} after {last}, the slot said {survivor}");
-    }
-}
-
-#[test]
-fn runs_in_the_future_are_skipped_by_a_reset_and_never_issued_again() {
-    let world = World::new();
-    let layout = leafid_core::Layout::LEAF;
-    let twelve_years = 12 * 365 * 86_400_000;
-    let mut seen = BTreeSet::new();
-    let mut issue = |open: &Open, ids: usize| {
-        for _ in 0..ids {
-            let id = open.next().unwrap();
-            assert!(seen.insert(id), "{id} twice");
-            world.pass(1);
-        }
-    };
-    world.set_clock(twelve_years);
-    let future_ms = world.now_ns().div_euclid(1_000_000);
-    for life in 0..3 {
-        let process = world.process();
-        let open = process.open(builder()).unwrap();
-        issue(&open, 2_000);
-        if life != 1 {
-            open.generator.driver.close().unwrap();
-        }
-        world.pass(100_000);
-    }
-    let past_ms = world.now_ns().div_euclid(1_000_000);
-    world.set_clock(START_MS - past_ms);
-    let process = world.process();
-    assert_eq!(process.open(builder()).err().unwrap().code(), Code::ClockBackwards);
-    drop(process);
-    let process = world.process();
-    let reset = process.reset().unwrap();
-    assert_eq!(reset.after.skipped.len(), 3, "a run each: {:?}", reset.after.skipped);
-    let process = world.process();
-    let open = process.open(builder()).unwrap();
-    assert!((0..1_000).contains(&(open.next_ms() - START_MS)), "ids come at the clock");
-    issue(&open, 2_000);
-    drop(open);
-    // A crash: the record stays as it is.
-    world.set_clock(future_ms - 3_000 - world.now_ns().div_euclid(1_000_000));
-    let process = world.process();
-    let open = process.open(builder()).unwrap();
-    let mut skipped = reset.after.skipped.clone();
-    while world.now_ns().div_euclid(1_000_000) < past_ms + 5_000 {
-        match open.next() {
-            Ok(id) => {
-                assert!(seen.insert(id), "{id} twice");
-                let tick = layout.tick_at(layout.decode(id).unwrap().timestamp_ms).unwrap();
-                assert!(!skipped.iter().any(|span| (span.from..span.until).contains(&tick)));
-                // Skipped spans that were passed, with ids on both sides.
-                skipped.retain(|span| span.until > tick);
-            }
-            Err(error) => assert_eq!(error.code(), Code::ClockBackwards, "{error}"),
-        }
-        world.pass(7);
-    }
-    assert!(skipped.is_empty(), "{skipped:?}");
-}
-
-#[test]
-fn a_range_leaves_an_id_whose_time_is_skipped_to_the_last() {
-    let world = World::new();
-    world.skip(-1_000, 3_600_000);
-    let process = world.process();
-    let open = process.open_worker(7..=8, builder()).unwrap();
-    assert_eq!(open.generator.worker_id(), 8);
-    assert!((0..1_000).contains(&(open.next_ms() - START_MS)), "ids come at once");
-}
-
-#[test]
 fn a_held_record_is_not_reset() {
     let world = World::new();
     let process = world.process();
@@ -312,30 +148,62 @@ fn a_record_that_another_program_wrote_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn a_full_range_is_waited_for_within_the_timeout_and_a_fixed_id_is_not() {
+fn random_starts_of_two_generators_differ() {
     let world = World::new();
-    let (one, other) = (world.process(), world.process());
-    let wide = |process: &Process, ms: i64| process.open_worker(7..=8, builder().timeout_ms(ms));
-    let _held = (wide(&one, 2_000).unwrap(), one.open_worker(7..=8, builder().random_start(5)).unwrap());
-    let waited = |open: &dyn Fn() -> Result<Open>| {
-        let begun = world.boot_time();
-        let error = open().err().unwrap();
-        assert_eq!(error.code(), Code::WorkerInUse, "{error}");
-        (world.boot_time() - begun, error)
+    let process = world.process();
+    let start = |id| {
+        let open = process.open_worker(id..=id, builder().random_start(1_000)).unwrap();
+        leafid_core::Layout::LEAF.decode(open.next().unwrap()).unwrap().sequence
     };
-    let (time, error) = waited(&|| wide(&other, 2_000));
-    assert!(time >= Duration::from_secs(2), "{time:?}");
-    assert!(error.message().contains("2 held") && error.message().contains("within 2000 ms"), "{error}");
-    let (time, _) = waited(&|| wide(&other, 1));
-    assert!((Duration::from_millis(100)..Duration::from_millis(200)).contains(&time), "{time:?}");
-    let (time, _) = waited(&|| other.open(builder()));
-    assert!(time < Duration::from_millis(100), "{time:?}");
-    for waits in [builder().lazy(true), builder().max_wait_ms(2)] {
-        let (time, _) = waited(&|| other.open_worker(7..=8, waits.clone()));
-        assert!(time >= Duration::from_secs(2), "{time:?}");
+    assert_ne!(start(7), start(8));
+}
+
+/// Its clock is compared, and its start waits, as its own options say.
+#[test]
+fn an_opening_after_one_that_failed_is_of_its_own_settings() {
+    let world = World::new();
+    let process = world.process();
+    world.0.hanging.store(true, SeqCst);
+    assert_eq!(process.interrupted(builder()).code(), Code::WouldBlock);
+    world.0.hanging.store(false, SeqCst);
+    let open = process.open(builder()).unwrap();
+    assert!(Arc::ptr_eq(&open.generator.driver.settings, &open.settings));
+}
+
+#[test]
+fn a_container_killed_at_any_time_with_its_record_gone_repeats_nothing() {
+    for seed in 1..=20u64 {
+        let world = World::new();
+        *lock(&world.0.file_system) = FileSystem { name: "overlay".into(), kind: FilesystemKind::Ephemeral };
+        // Of some not even a record is kept.
+        let persists = seed % 2 == 0;
+        let mut random = seed;
+        let mut draw = |below: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % below
+        };
+        let mut seen = BTreeSet::new();
+        for _ in 0..30 {
+            let open = world.process().open(builder().random_start(0).persist(persists)).unwrap();
+            for _ in 0..draw(3_000) {
+                let id = open.next().unwrap();
+                let at = leafid_core::Layout::LEAF.decode(id).unwrap().timestamp_ms;
+                let ahead = at - world.now_ns().div_euclid(1_000_000);
+                assert!(ahead <= 0, "seed {seed}: ahead of the clock by {ahead} ms");
+                assert!(seen.insert(id), "seed {seed}: {id} twice");
+                if draw(1_000) == 0 {
+                    world.pass(draw(5) as i64);
+                }
+                if draw(2_000) == 0 {
+                    // Back while it runs: it waits.
+                    world.set_clock(-(draw(50) as i64));
+                }
+            }
+            // The kill and the start of the next container take as long as the lead after a step back.
+            world.pass(50);
+            assert_eq!(lock(&world.0.files).is_empty(), !persists);
+            lock(&world.0.files).clear();
+        }
+        assert!(seen.len() > 1_000);
     }
-    // During the work of a thread that may not wait.
-    let (time, error) = waited(&|| other.open_worker(7..=8, builder().lazy(true).max_wait_ms(2)));
-    assert!(time < Duration::from_millis(200), "{time:?}");
-    assert!(error.message().contains("await Snowflake.open"), "{error}");
 }

@@ -81,15 +81,6 @@ impl World {
         self.0.now_ns.fetch_add(by_ms * 1_000_000, SeqCst);
     }
 
-    /// Stores a record of worker id 7 with a skipped span, by milliseconds from the start.
-    pub(super) fn skip(&self, from_ms: i64, until_ms: i64) -> Span {
-        let layout = leafid_core::Layout::LEAF;
-        let at = |ms: i64| layout.tick_at(START_MS + ms).unwrap();
-        let skipped = Span { from: at(from_ms), until: at(until_ms) };
-        self.record(Record { skipped: vec![skipped], ..Record::unused(7, layout) });
-        skipped
-    }
-
     /// Stores this record of worker id 7.
     pub(super) fn record(&self, record: Record) {
         let writer = leafid_core::format::state::Writer::default();
@@ -126,14 +117,9 @@ impl World {
 
     /// A process of this world. Its locks end with it, as after a kill.
     pub(super) fn process(&self) -> Process {
-        self.process_built(0)
-    }
-
-    /// As [`World::process`], with a leafid that was built at this time.
-    pub(super) fn process_built(&self, built_ms: i64) -> Process {
         lock(&self.0.locked).clear();
-        let env = Env { built_ms, ..self.env() };
-        let again = Env { clock: env.clock.clone(), built_ms, ..self.env() };
+        let env = self.env();
+        let again = Env { clock: env.clock.clone(), ..self.env() };
         Process(Registry::new(env.into()), again)
     }
 }
@@ -158,11 +144,6 @@ impl Process {
     pub(super) fn open_worker(&self, worker: impl Into<Worker>, builder: SnowflakeBuilder) -> Result<Open> {
         let settings = Arc::new(settings(builder.worker(worker)));
         Ok(Open { generator: self.0.open(&settings, None, &mut || false)?, settings })
-    }
-
-    /// Closes the generator cleanly.
-    pub(super) fn close(&self, open: Open) {
-        self.0.close(&open.generator.driver).unwrap();
     }
 
     pub(super) fn reset(&self) -> Result<crate::worker::reset::Reset> {
