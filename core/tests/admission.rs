@@ -1,8 +1,8 @@
 //! Whether a new generator may continue from a record, and where: never below what the last one was granted.
 
-use crate::common::{NOW_MS, PLAIN, PLAIN_WAIT, Random, each_seed};
+use crate::common::{NOW_MS, PLAIN, PLAIN_WAIT};
 use leafid_core::snowflake::Admission;
-use leafid_core::{Code, Layout, OnClockBackwards, Record, Rules, Span};
+use leafid_core::{Code, Layout, Record, Rules, Span};
 
 const LEAF: Layout = Layout::LEAF;
 
@@ -24,35 +24,6 @@ fn refusal(record: &Record, rules: &Rules, now_ms: i64) -> leafid_core::Error {
 }
 
 #[test]
-fn an_unused_id_begins_at_the_clock() {
-    for rules in [PLAIN, PLAIN_WAIT] {
-        assert_eq!(Record::unused(9, LEAF).admit(&rules, NOW_MS), Admission::From(tick(NOW_MS)));
-        assert_eq!(Record::unused(9, LEAF).admit(&rules, LEAF.epoch_ms()), Admission::From(0));
-        let early = refusal(&Record::unused(9, LEAF), &rules, LEAF.epoch_ms() - 1);
-        assert_eq!(early.code(), Code::BeforeEpoch);
-    }
-}
-
-#[test]
-fn a_record_in_the_past_does_not_hold_the_clock_back() {
-    for rules in [PLAIN, PLAIN_WAIT] {
-        let old = record(NOW_MS - 9_000, NOW_MS - 6_000);
-        assert_eq!(old.admit(&rules, NOW_MS), Admission::From(tick(NOW_MS)));
-        assert_eq!(record(NOW_MS - 3_000, NOW_MS).admit(&rules, NOW_MS), Admission::From(tick(NOW_MS)));
-    }
-}
-
-#[test]
-fn continue_goes_on_at_the_recorded_end() {
-    assert_eq!(record(NOW_MS, NOW_MS + 3_000).admit(&PLAIN, NOW_MS), Admission::From(tick(NOW_MS + 3_000)));
-    // A step back survived at run time does not forbid the restart.
-    assert_eq!(
-        record(NOW_MS, NOW_MS + 3_000).admit(&PLAIN, NOW_MS - 5_000),
-        Admission::From(tick(NOW_MS + 3_000))
-    );
-}
-
-#[test]
 fn continue_looks_at_when_the_span_was_granted() {
     for max_backwards_ms in [100, 5_000] {
         let rules = Rules { max_backwards_ms, ..PLAIN };
@@ -60,33 +31,6 @@ fn continue_looks_at_when_the_span_was_granted() {
         assert_eq!(written.admit(&rules, NOW_MS), Admission::From(tick(NOW_MS + 3_000)));
         assert_eq!(refusal(&written, &rules, NOW_MS - 1).code(), Code::ClockBackwards);
     }
-}
-
-#[test]
-fn an_hour_back_is_refused_with_both_times_and_what_to_do() {
-    let error = refusal(&record(NOW_MS, NOW_MS + 3_000), &PLAIN, NOW_MS - 3_600_000);
-    assert_eq!(error.code(), Code::ClockBackwards);
-    for said in [
-        "worker id 9",
-        "1699996400000",
-        "1700000000000",
-        "2023-11-14T21:13:20.000Z",
-        "3600000 ms behind",
-        "5000",
-        "correct the clock",
-        "leafid state reset 9 --confirm 9",
-    ] {
-        assert!(error.message().contains(said), "{error} does not say {said}");
-    }
-}
-
-#[test]
-fn wait_begins_once_the_clock_is_there() {
-    let written = record(NOW_MS, NOW_MS + 3_000);
-    assert_eq!(written.admit(&PLAIN_WAIT, NOW_MS), Admission::WaitUntil(NOW_MS + 3_000));
-    assert_eq!(written.admit(&PLAIN_WAIT, NOW_MS + 2_999), Admission::WaitUntil(NOW_MS + 3_000));
-    assert_eq!(written.admit(&PLAIN_WAIT, NOW_MS + 3_000), Admission::From(tick(NOW_MS + 3_000)));
-    assert_eq!(written.admit(&PLAIN_WAIT, NOW_MS + 9_000), Admission::From(tick(NOW_MS + 9_000)));
 }
 
 #[test]
@@ -101,56 +45,6 @@ fn wait_waits_at_most_the_longest_span() {
         Code::ClockBackwards,
         "the bound is for running"
     );
-}
-
-#[test]
-fn skipped_spans_are_stepped_over() {
-    let skipped = |from: i64, until: i64| Span { from: tick(NOW_MS + from), until: tick(NOW_MS + until) };
-    let mut written = record(NOW_MS - 9_000, NOW_MS - 6_000);
-    // Out of order, and two that meet.
-    written.skipped = vec![skipped(50, 90), skipped(-100, 50), skipped(500, 600)];
-    assert_eq!(written.admit(&PLAIN, NOW_MS), Admission::From(tick(NOW_MS + 90)));
-    assert_eq!(written.admit(&PLAIN_WAIT, NOW_MS), Admission::WaitUntil(NOW_MS + 90));
-    assert_eq!(
-        written.admit(&PLAIN, NOW_MS + 90),
-        Admission::From(tick(NOW_MS + 90)),
-        "the end is not skipped"
-    );
-    assert_eq!(written.admit(&PLAIN, NOW_MS + 599), Admission::From(tick(NOW_MS + 600)));
-    assert_eq!(written.first_free(tick(NOW_MS + 499)), tick(NOW_MS + 499));
-    assert_eq!(written.first_free(tick(NOW_MS + 500)), tick(NOW_MS + 600));
-}
-
-#[test]
-fn never_below_what_was_granted_nor_inside_what_was_skipped() {
-    each_seed(5_000, |seed| {
-        let mut random = Random(seed);
-        let mut around = |width: i64| NOW_MS + random.between(-width, width);
-        let (granted_at_ms, until_ms, now_ms) = (around(9_000), around(9_000), around(9_000));
-        let mut written = record(granted_at_ms, until_ms);
-        for _ in 0..3 {
-            let from = tick(around(5_000));
-            written.skipped.push(Span { from, until: from + 700 });
-        }
-        let on_clock_backwards = random.pick(&[OnClockBackwards::Continue, OnClockBackwards::Wait]);
-        let rules =
-            Rules { on_clock_backwards, max_backwards_ms: on_clock_backwards.default_max_ms(), ..PLAIN };
-        match written.admit(&rules, now_ms) {
-            Admission::From(from) => {
-                assert!(from >= written.run.until && from >= tick(now_ms));
-                assert!(written.skipped.iter().all(|span| !(span.from..span.until).contains(&from)));
-                assert!(on_clock_backwards == OnClockBackwards::Continue || from == tick(now_ms));
-            }
-            Admission::WaitUntil(ms) => {
-                assert!(ms > now_ms && on_clock_backwards == OnClockBackwards::Wait);
-                assert!(
-                    matches!(written.admit(&rules, ms), Admission::From(from) if from == tick(ms)),
-                    "waited to {ms}"
-                );
-            }
-            Admission::Refused(error) => assert_eq!(error.code(), Code::ClockBackwards),
-        }
-    });
 }
 
 const DAY_MS: i64 = 86_400_000;
@@ -216,21 +110,6 @@ fn spans_that_no_rules_write_are_refused() {
             assert!(error.message().contains(said), "{error} does not say {said}");
         }
     }
-}
-
-#[test]
-fn a_record_of_absurd_times_is_refused_not_wrapped() {
-    for granted_at_ms in [i64::MAX, i64::MIN, 0] {
-        let written = Record { granted_at_ms, ..record(NOW_MS, NOW_MS + 3_000) };
-        for now_ms in [i64::MIN, -1, LEAF.epoch_ms(), NOW_MS, i64::MAX] {
-            for rules in [PLAIN, PLAIN_WAIT] {
-                if let Admission::From(from) = written.admit(&rules, now_ms) {
-                    assert!(from >= written.run.until);
-                }
-            }
-        }
-    }
-    assert_eq!(refusal(&record(i64::MAX, NOW_MS), &PLAIN, LEAF.epoch_ms()).code(), Code::ClockBackwards);
 }
 
 #[test]

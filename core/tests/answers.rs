@@ -211,21 +211,6 @@ fn wrong_statuses() {
 }
 
 #[test]
-fn an_answer_with_a_flaw_is_no_answer_whatever_it_says() {
-    let flawed = |status, body: &str| Response { flaw: Some("is cut".into()), ..answer(status, body) };
-    for (status, body) in [(200, body()), (404, r#"{"error":"unknown_tag"}"#.into())] {
-        let (kind, error) = kind(judged(&flawed(status, &body)));
-        assert_eq!((kind, error.code()), (Kind::Bad, Code::SourceInvalid));
-        assert!(error.message().contains("the answer is cut; no id of it is used"), "{error}");
-    }
-    assert_eq!(kind(LeafMode::Snowflake.judge(&flawed(200, "7"), "order")).0, Kind::Bad);
-    let failed = r#"{"message":"Result{id=-2, status=EXCEPTION}"}"#;
-    assert_eq!(kind(LeafMode::Snowflake.judge(&flawed(500, failed), "order")).0, Kind::Bad);
-    assert_eq!(kind(TAG.judge_ids(&flawed(200, "1,3,11,1,0"))).0, Kind::Bad);
-    assert_eq!(kind(lease_server::judge_release(&flawed(204, ""))).1.code(), Code::WorkerLost);
-}
-
-#[test]
 fn a_first_range_at_the_end_of_all_ids_is_another_server_s_chance() {
     let above = |start: i64, end: i64, after| {
         let body = body().replacen("1000", &start.to_string(), 1).replacen("2000", &end.to_string(), 1);

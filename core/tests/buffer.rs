@@ -4,9 +4,8 @@ use leafid_core::segment::{AdaptiveStep, Filler};
 use leafid_core::{DoubleBuffer, Empty, Run, Segment};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 fn vectors(name: &str) -> Value {
     let path = format!("{}/../tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
@@ -52,16 +51,6 @@ fn the_next_fetch_is_asked_for_during_the_take_of_the_vectors() {
 }
 
 #[test]
-fn a_batch_asks_for_the_next_fetch_as_single_takes_do() {
-    let (buffer, _) = filled(&[(0, 100, 1)]);
-    assert_eq!(buffer.take_many(11).unwrap(), (Run { first: 0, stride: 1, count: 11 }, false));
-    assert!(buffer.take_many(1).unwrap().1, "the twelfth of 100");
-    assert!(!buffer.take_many(50).unwrap().1, "once for a segment");
-    let (buffer, _) = filled(&[(0, 100, 1)]);
-    assert!(buffer.take_many(12).unwrap().1);
-}
-
-#[test]
 fn a_run_taken_ahead_asks_for_the_next_fetch_no_earlier() {
     let (buffer, _) = filled(&[(0, 100, 1)]);
     let mut runs = Vec::new();
@@ -70,20 +59,6 @@ fn a_run_taken_ahead_asks_for_the_next_fetch_no_earlier() {
     }
     assert_eq!(runs[..4], [(0, 8, false), (8, 3, false), (11, 8, true), (19, 8, false)]);
     assert_eq!(runs.iter().map(|(_, count, _)| count).sum::<usize>(), 100);
-}
-
-#[test]
-fn a_part_leaves_the_others_to_others() {
-    let (buffer, _) = filled(&[(0, 100, 1), (100, 110, 1)]);
-    let mut runs = Vec::new();
-    while let Ok((run, wants)) = buffer.take_part(64, 16) {
-        runs.push((run.first, run.count, wants));
-    }
-    assert_eq!(runs[..4], [(0, 7, false), (7, 4, false), (11, 7, true), (18, 7, false)]);
-    assert_eq!(runs.last(), Some(&(109, 1, false)), "a small segment is not held by one");
-    assert_eq!(runs.iter().map(|(_, count, _)| count).sum::<usize>(), 110);
-    let (buffer, _) = filled(&[(0, 100_000, 1)]);
-    assert_eq!(buffer.take_part(64, 16).unwrap().0.count, 64);
 }
 
 /// A process of the vectors: a buffer that fetches when it is told to.
@@ -149,33 +124,6 @@ fn ids_are_issued_as_in_the_vectors() {
             }
         }
     }
-}
-
-#[test]
-fn strides_are_kept_and_segments_follow_each_other() {
-    let (buffer, mut filler) = filled(&[(1, 8, 3), (100, 101, 1)]);
-    let third = Segment::new(5, 6, 1).unwrap();
-    assert_eq!(buffer.offer(&mut filler, third, 10), Err(third), "both slots are taken");
-    assert_eq!(ids(&buffer.segments(&filler)), [1, 4, 7, 100]);
-    let taken: Vec<i64> = (0..3).map(|_| buffer.take().unwrap().0).collect();
-    assert_eq!((taken, buffer.left(&filler)), (vec![1, 4, 7], 1));
-    buffer.offer(&mut filler, third, 10).unwrap();
-    assert_eq!(buffer.take_many(10).unwrap().0.count, 1, "a run is of one segment");
-    assert_eq!(buffer.take().unwrap().0, 5);
-    assert_eq!(buffer.take(), Err(Empty::UsedUp));
-    let (buffer, _) = filled(&[(i64::MAX - 2, i64::MAX, 1)]);
-    assert_eq!(buffer.take_many(usize::MAX).unwrap().0.count, 2);
-}
-
-#[test]
-fn what_issues_nothing_changes_nothing() {
-    let (buffer, mut filler) = DoubleBuffer::new();
-    for _ in 0..3 {
-        assert_eq!((buffer.take(), buffer.take_many(5)), (Err(Empty::UsedUp), Err(Empty::UsedUp)));
-    }
-    buffer.offer(&mut filler, Segment::new(10, 12, 1).unwrap(), 10).unwrap();
-    assert_eq!(buffer.take_many(0).unwrap().0.count, 0);
-    assert_eq!(buffer.take().unwrap().0, 10);
 }
 
 #[test]
@@ -246,132 +194,5 @@ fn many_threads_take_each_id_once_while_the_buffer_turns_over() {
         assert_eq!(all.len() as i64, SEGMENTS * length);
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "each once");
         assert!(short.into_inner() > 0, "the buffer was never empty: nothing was tried");
-    }
-}
-
-#[test]
-fn a_seal_amid_takes_loses_no_id_and_repeats_none() {
-    for _ in 0..300 {
-        let (buffer, filler) = filled(&[(0, 500, 1), (500, 1_000, 1)]);
-        let mut all = std::thread::scope(|scope| {
-            let takers: Vec<_> = (0..3)
-                .map(|_| {
-                    let buffer = &buffer;
-                    scope.spawn(move || std::iter::from_fn(|| buffer.take().ok()).map(|(id, _)| id).collect())
-                })
-                .collect();
-            let mut all: Vec<i64> = ids(&buffer.seal(&filler));
-            takers.into_iter().for_each(|taker| all.extend::<Vec<i64>>(taker.join().unwrap()));
-            all
-        });
-        all.sort_unstable();
-        assert!(all.into_iter().eq(0..1_000));
-    }
-}
-
-/// For this long a race is run.
-const RACE: Duration = Duration::from_millis(1_500);
-
-/// Leaves the processor from time to time, for there may be none for the other thread.
-fn spin_until(is_so: impl Fn() -> bool) {
-    while !(0..1_000).any(|_| {
-        is_so() || {
-            std::hint::spin_loop();
-            false
-        }
-    }) {
-        std::thread::yield_now();
-    }
-}
-
-#[test]
-fn a_taker_that_spins_sees_the_first_segment_whole_or_not_at_all() {
-    let (fresh, round) = (Mutex::new(None), AtomicUsize::new(0));
-    std::thread::scope(|scope| {
-        let taker = scope.spawn(|| {
-            for mine in 1.. {
-                spin_until(|| round.load(SeqCst) >= mine);
-                let Some(buffer): Option<Arc<DoubleBuffer>> = fresh.lock().unwrap().clone() else {
-                    return mine;
-                };
-                let mut taken = Vec::new();
-                while taken.len() < 3 {
-                    taken.extend(buffer.take().ok().map(|(id, _)| id));
-                }
-                assert_eq!(taken, [1_000_000, 1_000_001, 1_000_002], "round {mine}");
-                fresh.lock().unwrap().take();
-            }
-            0
-        });
-        let begun = Instant::now();
-        let mut rounds = 0;
-        // On a machine that is too busy for the threads to meet often, it takes longer.
-        let is_enough = |rounds| begun.elapsed() > if rounds > 100 { RACE } else { 120 * RACE };
-        while !is_enough(rounds) && !taker.is_finished() {
-            let (buffer, mut filler) = DoubleBuffer::new();
-            let buffer = Arc::new(buffer);
-            *fresh.lock().unwrap() = Some(Arc::clone(&buffer));
-            rounds += 1;
-            round.store(rounds, SeqCst);
-            (0..rounds % 300).for_each(|_| std::hint::spin_loop());
-            buffer.offer(&mut filler, Segment::new(1_000_000, 1_001_000, 1).unwrap(), 10).unwrap();
-            spin_until(|| fresh.lock().unwrap().is_none() || taker.is_finished());
-        }
-        round.store(rounds + 1, SeqCst);
-        assert!(taker.join().unwrap() > 100, "hardly a round was run");
-    });
-}
-
-#[test]
-fn segments_that_grow_while_takers_race_are_each_taken_once() {
-    for takers in [1, 3] {
-        let (buffer, mut filler) = DoubleBuffer::new();
-        let (taken, sum) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let (mut given, mut start) = (0usize, 0i64);
-        std::thread::scope(|scope| {
-            for taker in 0..takers {
-                let (buffer, taken, sum) = (&buffer, &taken, &sum);
-                scope.spawn(move || {
-                    let mut last = -1;
-                    loop {
-                        let run = match taker % 2 {
-                            0 => buffer.take_many(1 << 30),
-                            _ => buffer
-                                .take()
-                                .map(|(first, wants)| (Run { first, stride: 1, count: 1 }, wants)),
-                        };
-                        match run {
-                            Ok((run, _)) => {
-                                assert!(run.count > 0 && run.first > last, "{run:?} after {last}");
-                                last = run.first + run.count as i64 - 1;
-                                taken.fetch_add(run.count, SeqCst);
-                                // Of which ids, whatever their order: modulo 2^64.
-                                let (first, count) = (run.first as usize, run.count);
-                                let ids = first.wrapping_mul(count).wrapping_add(count * (count - 1) / 2);
-                                sum.fetch_add(ids, SeqCst);
-                            }
-                            Err(Empty::UsedUp) => std::hint::spin_loop(),
-                            Err(Empty::Sealed) => return,
-                        }
-                    }
-                });
-            }
-            let begun = Instant::now();
-            let mut length = 1;
-            while begun.elapsed() < RACE {
-                if buffer.has_room(&filler) {
-                    buffer.offer(&mut filler, Segment::new(start, start + length, 1).unwrap(), 10).unwrap();
-                    given += length as usize;
-                    start += length;
-                    length = if length > 1 << 12 { 1 } else { length * 4 };
-                }
-            }
-            while buffer.left(&filler) > 0 && taken.load(SeqCst) < given {
-                std::thread::yield_now();
-            }
-            buffer.seal(&filler);
-        });
-        let all = start as u128 * (start as u128 - 1) / 2;
-        assert_eq!((taken.into_inner(), sum.into_inner()), (given, all as usize), "{takers} takers");
     }
 }

@@ -227,6 +227,7 @@ fn only_a_lease_with_an_end_and_a_token_in_a_known_start_is_cached() {
     ] {
         assert_eq!(cache().write(&lease, ENDS, boot).is_some(), cached);
     }
+    assert!(LeaseCache::new("shop", 7, &["a".repeat(1_200)], OWNER).is_ok());
     let long = LeaseCache::new("shop", 7, &["a".repeat(1_201)], OWNER).unwrap_err();
     assert!(long.starts_with("the URLs of the lease servers have 1201 bytes"), "{long}");
 }

@@ -139,22 +139,6 @@ fn pauses_are_longer_once_a_race_is_over() {
 }
 
 #[test]
-fn an_action_stands_until_its_result_is_known() {
-    let mut search = within(3, 4);
-    for _ in 0..2 {
-        assert_eq!(search.poll(ms(0)), ClaimAction::Peek(3));
-    }
-    search.peeked(None, NOW_MS);
-    assert_eq!(search.poll(ms(0)), ClaimAction::Peek(4));
-    search.peeked(None, NOW_MS);
-    for _ in 0..2 {
-        assert_eq!(search.poll(ms(0)), claim(3));
-    }
-    search.peeked(None, NOW_MS);
-    assert_eq!(search.poll(ms(0)), claim(3), "it peeks at nothing");
-}
-
-#[test]
 fn ids_whose_record_the_clock_has_passed_are_claimed_first_and_the_others_by_their_time() {
     let record = |id| match id {
         0 => Some(ends(0, 2_000)),
@@ -172,21 +156,6 @@ fn ids_whose_record_the_clock_has_passed_are_claimed_first_and_the_others_by_the
     let mut search = within(0, 6);
     let (ids, _) = claimed(&mut search, ms(0), record, |_| in_use());
     assert_eq!(ids, [2, 3, 6, 5, 1, 4, 0]);
-}
-
-/// Each refusal ends a process: which one must not depend on how many ids are held.
-#[test]
-fn a_record_of_another_layout_ends_the_first_claim_of_a_range_wherever_it_is() {
-    for other in [3, 4, 6] {
-        let mut search = within(3, 6);
-        for id in 3..other {
-            assert_eq!(search.poll(ms(0)), ClaimAction::Peek(id));
-            search.peeked(None, NOW_MS);
-        }
-        assert_eq!(search.poll(ms(0)), ClaimAction::Peek(other));
-        search.refused(error(Code::StateMismatch, "met"));
-        assert_eq!(search.poll(ms(0)), ClaimAction::Failed(error(Code::StateMismatch, "met")));
-    }
 }
 
 #[test]
@@ -226,25 +195,6 @@ fn which_refusals_skip_an_id_and_which_end_the_claim() {
 }
 
 #[test]
-fn a_record_that_cannot_be_read_skips_its_id_and_one_of_another_layout_ends_the_claim() {
-    for (code, next) in [
-        (Code::StateCorrupt, ClaimAction::Peek(4)),
-        (Code::StateMismatch, ClaimAction::Failed(error(Code::StateMismatch, "met"))),
-    ] {
-        let mut search = within(3, 4);
-        assert_eq!(search.poll(ms(0)), ClaimAction::Peek(3));
-        search.refused(error(code, "met"));
-        let mut action = search.poll(ms(0));
-        if code == Code::StateCorrupt {
-            let text = "state_corrupt: met; the next worker id of the range is tried";
-            assert_eq!(action, ClaimAction::Warn(text.into()));
-            action = search.poll(ms(0));
-        }
-        assert_eq!(action, next);
-    }
-}
-
-#[test]
 fn a_full_range_says_what_is_held_and_for_how_long_it_was_waited() {
     let mut search = within(3, 4);
     let (ids, end) = claimed(&mut search, ms(1_999), |_| None, |_| in_use());
@@ -265,13 +215,6 @@ fn a_lazy_handle_says_how_it_can_wait_longer() {
     let ClaimAction::Failed(error) = end else { unreachable!("{end:?}") };
     assert!(error.message().contains("came free within 100 ms"), "{error}");
     assert!(error.message().ends_with(", or `await Snowflake.open` without lazy, which waits longer"));
-}
-
-#[test]
-fn a_range_of_which_nothing_is_held_fails_at_once_with_its_first_error() {
-    let refusal = |id| error(Code::StateCorrupt, if id == 3 { "first" } else { "second" });
-    let (ids, end) = claimed(&mut within(3, 4), ms(0), |_| None, refusal);
-    assert_eq!((ids, end), (vec![3, 4], ClaimAction::Failed(error(Code::StateCorrupt, "first"))));
 }
 
 #[test]

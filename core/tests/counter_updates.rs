@@ -134,23 +134,6 @@ impl Files {
 }
 
 #[test]
-fn each_fetch_gets_the_ids_after_those_of_the_one_before() {
-    let mut files = Files::made();
-    let got = files.fetch(fetch_or_make(0, 0)).into_result().unwrap();
-    assert_eq!(got, Fetched { segment: Segment::new(1, 101, 1).unwrap(), step: Some(100) });
-    assert_eq!(files.writes, [MARKER.to_owned(), counter_file_name("order")], "it is counted first");
-    assert_eq!(files.names, 2, "the names of a new marker and a new counter are durable too");
-    for (update, ids) in [
-        (fetch(0, 0), (101, 201)),
-        (fetch_or_make(10, 0), (201, 211)),
-        (fetch(MOST_STEP + 1, 0), (211, 211 + MOST_STEP)),
-    ] {
-        assert_eq!(files.ids(update), Ok(ids));
-        assert_eq!(files.counter().next(), ids.1);
-    }
-}
-
-#[test]
 fn a_counter_below_what_was_given_is_raised() {
     let mut files = Files::used();
     let updated = files.fetch(fetch(10, 5_001));

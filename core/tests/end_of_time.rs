@@ -1,7 +1,7 @@
 //! The last tick of a layout is used to its last id; after it there is an error, never a negative or repeated id.
 
 use crate::common::{PLAIN, PLAIN_WAIT, layout};
-use leafid_core::{Action, Code, Layout, OnExhausted, Record, Rules, Snowflake, Span, next_until};
+use leafid_core::{Action, Code, Layout, OnExhausted, Rules, Snowflake, Span, next_until};
 
 /// Layouts whose last id is the largest of all, some of 63 bits without a worker id.
 fn layouts() -> Vec<Layout> {
@@ -74,22 +74,6 @@ fn a_grant_past_the_last_tick_is_ignored() {
     for until in [Layout::LEAF.last_tick() + 2, u64::MAX] {
         flake.grant(Span { from: 0, until });
         assert_eq!(flake.until(), 0);
-    }
-}
-
-#[test]
-fn a_start_at_the_end_is_refused() {
-    for layout in layouts() {
-        let mut record = Record::unused(0, layout);
-        let end = layout.expires_at_ms();
-        let refused = |record: &Record, now_ms| match record.admit(&PLAIN, now_ms) {
-            leafid_core::snowflake::Admission::Refused(error) => error.code(),
-            other => panic!("{layout}: {other:?}"),
-        };
-        assert_eq!(refused(&record, end), Code::TimeExhausted);
-        assert_eq!(refused(&record, i64::MAX), Code::TimeExhausted);
-        record.run = Span { from: 0, until: layout.last_tick() + 1 };
-        assert_eq!(refused(&record, end - 1), Code::TimeExhausted);
     }
 }
 

@@ -61,26 +61,6 @@ fn a_slow_server_leaves_time_for_the_next_one() {
 }
 
 #[test]
-fn a_slow_server_has_all_the_time_while_the_others_back_off() {
-    let (mut request, mut health) = (request(2), ServersHealth::new(2));
-    let failing = health.choose("a", &[1], 0, true).unwrap();
-    health.failed(failing, "a", 0, 0, failure("down"));
-    assert_eq!(poll(&mut request, &mut health, SECOND).unwrap().2, 1_000);
-}
-
-#[test]
-fn a_closed_connection_is_replaced_once_and_is_no_failure() {
-    let (mut request, mut health) = (request(1), ServersHealth::new(1));
-    assert_eq!(poll(&mut request, &mut health, SECOND).unwrap(), (0, 7, 1_000, false));
-    assert_eq!(request.ended(&mut health, RequestEnd::Stale(failure("closed")), 0), None);
-    assert!(health.is_ready(0, "a", 0, true));
-    assert_eq!(poll(&mut request, &mut health, SECOND / 2).unwrap(), (0, 8, 500, true));
-    assert_eq!(request.ended(&mut health, RequestEnd::Stale(failure("closed again")), 0), None);
-    assert!(!health.is_ready(0, "a", 0, true));
-    assert_eq!(poll(&mut request, &mut health, SECOND).unwrap_err(), "closed again");
-}
-
-#[test]
 fn after_the_time_no_server_is_asked_and_a_probe_may_be_made_by_others() {
     let (mut request, mut health) = (request(1), ServersHealth::new(1));
     let failing = health.choose("a", &[0], 0, true).unwrap();
@@ -110,55 +90,4 @@ fn a_correct_response_ends_the_request_and_the_back_off() {
         assert_eq!(request.ended(&mut health, RequestEnd::Response(verdict), 0), Some(result));
         assert_eq!(health.last_errors().next().unwrap(), None);
     }
-}
-
-#[test]
-fn the_error_of_a_server_that_does_not_back_off_tells_most() {
-    let (mut request, mut health) = (request(2), ServersHealth::new(2));
-    let failing = health.choose("a", &[0], 0, true).unwrap();
-    poll(&mut request, &mut health, SECOND).unwrap();
-    health.failed(failing, "a", 0, 0, failure("down"));
-    let end = RequestEnd::Response(Verdict::TryNext(error("not mine")));
-    assert_eq!(request.ended(&mut health, end, 0), None);
-    assert!(health.is_ready(0, "a", 0, true), "it has answered");
-    poll(&mut request, &mut health, SECOND).unwrap();
-    assert_eq!(request.ended(&mut health, RequestEnd::None(failure("down")), 0), None);
-    assert_eq!(poll(&mut request, &mut health, SECOND).unwrap_err(), "not mine");
-}
-
-#[test]
-fn a_wrong_response_makes_its_server_back_off() {
-    for verdict in [Verdict::BadServer(failure("wrong")), Verdict::Denied(failure("wrong"))] {
-        let (mut request, mut health) = (request(1), ServersHealth::new(1));
-        poll(&mut request, &mut health, SECOND).unwrap();
-        assert_eq!(request.ended(&mut health, RequestEnd::Response(verdict), 0), None);
-        assert!(!health.is_ready(0, "a", 1, true));
-        assert_eq!(poll(&mut request, &mut health, SECOND).unwrap_err(), "wrong");
-    }
-}
-
-#[test]
-fn the_back_off_differs_by_nonce() {
-    let back_offs = (0..20).map(|nonce| {
-        let mut health = ServersHealth::new(1);
-        for now_ms in [0, 10_000, 20_000] {
-            let mut request = FailOver::new("a", false, false, nonce, 1, CONNECT);
-            assert!(matches!(request.poll(&mut health, now_ms, SECOND), FailOverAction::Send { .. }));
-            request.ended(&mut health, RequestEnd::None(failure("down")), now_ms);
-        }
-        health.back_off_ms(20_000, false).unwrap()
-    });
-    assert!(back_offs.collect::<std::collections::BTreeSet<_>>().len() > 1);
-}
-
-#[test]
-fn a_request_that_is_sent_again_counts_from_then() {
-    let (mut first, mut other, mut health) = (request(1), request(1), ServersHealth::new(1));
-    poll(&mut first, &mut health, SECOND).unwrap();
-    poll(&mut other, &mut health, SECOND).unwrap();
-    first.ended(&mut health, RequestEnd::Stale(failure("closed")), 0);
-    other.ended(&mut health, RequestEnd::None(failure("down")), 5);
-    assert!(matches!(first.poll(&mut health, 10, SECOND), FailOverAction::Send { reconnect: true, .. }));
-    first.ended(&mut health, RequestEnd::None(failure("down")), 20);
-    assert!(!health.is_ready(0, "a", 300, false), "it is the second failure in a row");
 }

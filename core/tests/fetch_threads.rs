@@ -23,38 +23,3 @@ fn a_thread_is_idle_then_busy_then_idle_again() {
     threads.ended();
     assert_eq!((threads.idle(), threads.busy()), (0, 0));
 }
-
-#[test]
-fn a_job_that_panics_ends_its_thread() {
-    let mut threads = FetchThreads::new();
-    threads.push(7, "a");
-    threads.started();
-    take(&mut threads, 1, 0);
-    threads.job_ended(1, true);
-    assert_eq!((threads.idle(), threads.busy()), (0, 0));
-}
-
-#[test]
-fn the_first_thread_that_is_held_up_counts() {
-    let mut threads = FetchThreads::new();
-    for (thread, now) in [(1, 50), (2, 20), (3, 90)] {
-        threads.push(thread as usize, "a");
-        threads.started();
-        take(&mut threads, thread, now);
-    }
-    assert_eq!(threads.first_held_up(), Some(120));
-}
-
-#[test]
-fn sources_take_turns_and_one_that_is_closed_has_no_jobs() {
-    let mut threads = FetchThreads::new();
-    for (source, job) in [(7, "a"), (7, "b"), (7, "c"), (8, "d"), (9, "e")] {
-        threads.push(source, job);
-    }
-    assert_eq!(threads.remove(9), ["e"]);
-    (0..3).for_each(|_| threads.started());
-    let taken = [1, 2, 3].map(|thread| take(&mut threads, thread, 0));
-    assert_eq!(taken, [Some("a"), Some("d"), Some("b")]);
-    assert_eq!(threads.drain().collect::<Vec<_>>(), ["c"]);
-    assert!(!threads.has_jobs());
-}

@@ -2,7 +2,6 @@
 
 use crate::common::{NOW_MS, PLAIN, Random, each_seed, granted};
 use leafid_core::{Layout, OnExhausted, Rules, Span};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
 const LEAF: Layout = Layout::LEAF;
 
@@ -35,39 +34,4 @@ fn ids_are_counted_over_ticks_and_gaps_of_the_spans() {
         flake.seal();
         assert_eq!(flake.issued(), issued, "after the seal");
     });
-}
-
-#[test]
-fn the_number_never_falls_while_threads_take_ids() {
-    let flake = granted(LEAF, PLAIN, 1, NOW_MS, 3_000);
-    let (now_ms, done) = (AtomicI64::new(NOW_MS), AtomicBool::new(false));
-    let issued: u64 = std::thread::scope(|scope| {
-        let watching = scope.spawn(|| {
-            let mut last = 0;
-            while !done.load(Relaxed) {
-                let now = flake.issued();
-                assert!(now >= last, "{now} after {last}");
-                last = now;
-            }
-        });
-        let takers: Vec<_> = (0..3)
-            .map(|_| {
-                scope.spawn(|| {
-                    let mut issued = 0;
-                    while now_ms.load(Relaxed) < NOW_MS + 300 {
-                        match flake.next(now_ms.load(Relaxed)) {
-                            Ok(_) => issued += 1,
-                            Err(_) => drop(now_ms.fetch_add(1, Relaxed)),
-                        }
-                    }
-                    issued
-                })
-            })
-            .collect();
-        let issued = takers.into_iter().map(|taker| taker.join().expect("no panic")).sum();
-        done.store(true, Relaxed);
-        watching.join().expect("no panic");
-        issued
-    });
-    assert_eq!(flake.issued(), issued);
 }

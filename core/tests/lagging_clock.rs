@@ -3,19 +3,6 @@
 use crate::common::{NOW_MS, PER_TICK, PLAIN, Random, each_seed, granted};
 use leafid_core::{Action, Layout, LayoutFields, Rules, Snowflake, Span};
 
-#[test]
-fn an_old_reading_goes_on_upon_the_logical_clock() {
-    let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 3_000);
-    let first = flake.next(NOW_MS).expect("an id");
-    for (at, lag) in [1, 17, 400, 5_000].into_iter().enumerate() {
-        assert_eq!(flake.next(NOW_MS - lag), Ok(first + 1 + at as i64), "{lag} ms old");
-    }
-    // At a used-up tick too.
-    assert!(flake.reserve(NOW_MS, PER_TICK).is_ok());
-    let next = flake.next(NOW_MS - 1);
-    assert!(next.is_err() || next.is_ok_and(|id| id > first), "{next:?}");
-}
-
 /// What a thread of the simulation will do next: use the reading it took.
 #[derive(Clone, Copy)]
 struct Thread {
@@ -70,15 +57,6 @@ fn old_readings_do_not_make_the_lead_grow() {
             assert!(rate >= 0.97, "{said}");
         });
     }
-}
-
-#[test]
-fn a_reading_older_than_the_bound_is_refused_and_changes_nothing() {
-    let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 3_000);
-    let first = flake.next(NOW_MS).expect("an id");
-    let old = Action::ClockBackwards { last_ms: NOW_MS, now_ms: NOW_MS - 5_001 };
-    assert_eq!(flake.next(NOW_MS - 5_001), Err(old));
-    assert_eq!(flake.next(NOW_MS), Ok(first + 1), "the same thread after it read the clock once more");
 }
 
 /// 50 ms and a tick, whatever a tick is.

@@ -1,7 +1,7 @@
 //! The core's use of a lease source's results, and of the clocks of peers.
 
 use leafid_core::snowflake::{PEERS_THRESHOLD_MS, peers_agree};
-use leafid_core::{Code, Layout, Lease, OnClockBackwards, Renewal, Rules, Span};
+use leafid_core::{Code, Layout, Lease, OnClockBackwards, Renewal, Rules};
 
 const NOW: i64 = 1_700_000_000_000;
 const WEEK_MS: i64 = 7 * 86_400_000;
@@ -12,21 +12,6 @@ fn lease() -> Lease {
 
 fn tick(ms: i64) -> u64 {
     Layout::LEAF.tick_from(ms).unwrap()
-}
-
-#[test]
-fn a_lease_is_its_span_of_ticks() {
-    let span = lease().span(&Layout::LEAF, &Rules::default(), NOW).unwrap();
-    assert_eq!(span, Span { from: tick(NOW - 10), until: tick(NOW + 30_000) });
-    // Ticks of 10 ms: both ends round up, so that the next holder's begins where this one's ends.
-    let sonyflake = Layout::parse("sonyflake").unwrap();
-    let odd = Lease { from_ms: NOW - 5, until_ms: NOW + 5, ..lease() };
-    let span = odd.span(&sonyflake, &Rules::default(), NOW).unwrap();
-    assert_eq!(sonyflake.tick_start_ms(span.from), NOW);
-    assert_eq!(sonyflake.tick_start_ms(span.until), NOW + 10);
-    // All of the time before belongs to nobody.
-    let first = Lease { from_ms: 0, ..lease() };
-    assert_eq!(first.span(&Layout::LEAF, &Rules::default(), NOW).unwrap().from, 0);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::common::mark_file::{
     self, ID, MarkFile, NOW_MS, PATH, accept, accept_of, closed, keep, key, segment, start, take,
 };
-use leafid_core::call::{FileAction, FileAdvice, IoFailure, Level, SharedFailure};
+use leafid_core::call::{FileAdvice, IoFailure, Level, SharedFailure};
 use leafid_core::format::file_steps::FileFacts;
 use leafid_core::format::two_slots::{FILE_BYTES, SLOT_BYTES};
 use leafid_core::format::unused::{DAY_MS, MachineStart};
@@ -36,48 +36,6 @@ fn what_was_given_is_refused_to_all_others_of_the_directory() {
     let (segments, refused) = file.update(accept_of(IdOrder::Ascending, 0, &both)).into_segments().unwrap();
     assert_eq!(segments, [both[1]]);
     assert_eq!(refused.unwrap().code(), Code::SegmentRegressed);
-}
-
-#[test]
-fn no_segment_is_accepted_that_was_not_written() {
-    // The host ends the call without any step, with the write still to do, and without a look at what it wrote.
-    let mut file = closed();
-    let nothing = accept(101, 101, 201);
-    let mut asked = nothing.clone();
-    asked.step(file.bytes.as_ref().unwrap(), file.facts, PATH);
-    let mut unseen = nothing.clone();
-    file.clone().step(&mut unseen);
-    for update in [nothing.clone(), asked, unseen] {
-        assert_eq!(update.end().into_segments().unwrap_err().code(), Code::Internal);
-    }
-    // It reports a write that is not in the file.
-    let mut lost = nothing;
-    let before = file.bytes.clone();
-    assert!(file.step(&mut lost));
-    file.bytes = before;
-    assert!(!file.step(&mut lost));
-    let error = lost.end().into_segments().unwrap_err();
-    assert_eq!(error.message(), "/marks/m was reported as written, and holds something else; report this");
-    let error = accept(0, 1, 2).missing().into_segments().unwrap_err();
-    assert_eq!(error.code(), Code::Internal);
-}
-
-#[test]
-fn a_failed_write_accepts_nothing_and_may_be_in_the_file() {
-    let failure = SharedFailure::Io(FileAction::Write, IoFailure::other("it is broken"));
-    for written in [false, true] {
-        let mut file = MarkFile::new();
-        file.segments(accept(0, 1, 101)).unwrap();
-        let mut update = accept(101, 101, 201);
-        let mut there = file.clone();
-        there.step(&mut update);
-        let error = update.failed(PATH, &failure).into_segments().unwrap_err();
-        assert!(error.message().starts_with("cannot write /marks/m: it is broken; see that the"), "{error}");
-        file = if written { there } else { file };
-        // The mark was only raised: the same segment is then refused, and its ids are a gap.
-        assert_eq!(file.segments(accept(file.mark(), 101, 201)).is_err(), written);
-        file.segments(accept(file.mark(), 201, 301)).unwrap();
-    }
 }
 
 #[test]
@@ -195,30 +153,6 @@ fn steps_that_a_store_undid_begin_again() {
     };
     recalled();
     assert_eq!(again(recalled(), &|_| ()).unwrap_err().code(), Code::SegmentRegressed);
-}
-
-#[test]
-fn of_a_store_that_is_cleared_the_process_remembers_what_was_stored() {
-    let mut file = MarkFile::new();
-    let mut memory = MemoryMark::new(IdOrder::Ascending);
-    let mut written = |file: &mut MarkFile, mut update: MarkUpdate| {
-        file.bytes = file.bytes.take().or(update.initial().unwrap().map(Vec::from));
-        while file.step(&mut update) {}
-        update.end_recalled(&mut memory).into_segments()
-    };
-    // Nothing of what was not stored is remembered: no id of it was used.
-    let failure = SharedFailure::Io(FileAction::Write, IoFailure::other("it is full"));
-    assert_eq!(accept(0, 1, 11).failed(PATH, &failure).into_segments().unwrap_err().code(), Code::StateIo);
-    assert_eq!(written(&mut file, accept(0, 1, 11)).unwrap().0, [segment(1, 11)]);
-    file.bytes = None;
-    assert_eq!(written(&mut file, accept(0, 5, 15)).unwrap_err().code(), Code::SegmentRegressed);
-    let both = accept_of(IdOrder::Ascending, 0, &[segment(8, 18), segment(20, 30)]);
-    file.bytes = None;
-    let (segments, refused) = written(&mut file, both).unwrap();
-    assert_eq!((segments, refused.unwrap().code()), (vec![segment(20, 30)], Code::SegmentRegressed));
-    // Without a step it is no end, as any other.
-    let nothing = accept(30, 30, 40).end_recalled(&mut memory).into_segments();
-    assert_eq!((nothing.unwrap_err().code(), memory.mark()), (Code::Internal, 30));
 }
 
 #[test]

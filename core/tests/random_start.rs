@@ -42,13 +42,6 @@ fn low_rates_are_not_all_even() {
 }
 
 #[test]
-fn zero_and_one_start_at_zero() {
-    for random_start in [0, 1] {
-        assert!(starts(Layout::LEAF, random_start, 3, 1_000).iter().all(|start| *start == 0));
-    }
-}
-
-#[test]
 fn two_starts_at_zero_or_one() {
     let starts = starts(Layout::LEAF, 2, 3, 1_000);
     assert!(starts.contains(&0) && starts.contains(&1) && starts.iter().all(|start| *start < 2));
@@ -70,38 +63,4 @@ fn a_bound_is_clamped_to_an_eighth_of_the_sequence() {
             assert!(eighth < 8 || most > eighth / 2, "{layout}: only up to {most}");
         }
     }
-}
-
-#[test]
-fn the_seed_decides() {
-    assert_eq!(starts(Layout::LEAF, 100, 1, 100), starts(Layout::LEAF, 100, 1, 100));
-    assert_ne!(starts(Layout::LEAF, 100, 1, 100), starts(Layout::LEAF, 100, 2, 100));
-}
-
-#[test]
-fn a_begun_tick_goes_on_by_ones() {
-    let from = Layout::LEAF.tick_at(NOW_MS).expect("a tick");
-    let flake = Snowflake::new(Layout::LEAF, Rules::default(), 1, from, 5);
-    flake.grant(Span { from, until: from + 1 });
-    let first = flake.next(NOW_MS).expect("granted");
-    let ids: Vec<i64> = std::iter::from_fn(|| flake.next(NOW_MS).ok()).collect();
-    assert!(ids.iter().zip(first + 1..).all(|(id, expected)| *id == expected));
-    let last = Layout::LEAF.decode(*ids.last().expect("many")).expect("an id");
-    assert_eq!(last.sequence, 4_095, "the tick is used to its end");
-}
-
-#[test]
-fn a_tick_that_is_come_to_from_before_it_begins_at_random_too() {
-    let from = Layout::LEAF.tick_at(NOW_MS).expect("after the epoch");
-    let sequence = |id: i64| Layout::LEAF.decode(id).expect("an id").sequence;
-    let (mut of_new, mut of_next) = (0, 0);
-    for seed in 0..50 {
-        let flake = Snowflake::new(Layout::LEAF, Rules::default(), 1, from, seed);
-        flake.grant(Span { from, until: from + 10 });
-        // It stands where the first tick begins, and then, that one used up, where the second does.
-        of_new += sequence(flake.next(NOW_MS).expect("an id"));
-        flake.reserve(NOW_MS, 4_096).expect("the rest");
-        of_next += sequence(flake.next(NOW_MS + 1).expect("an id"));
-    }
-    assert!(of_new > 50 && of_next > 50, "{of_new} and {of_next} in 50");
 }

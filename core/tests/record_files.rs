@@ -12,8 +12,6 @@ use std::path::Path;
 
 const PATH: &str = "/state/worker-7.state";
 const NOW_MS: i64 = 1_800_000_000_000;
-/// How much of a slot a torn write wrote: less than its JSON.
-const TORN_BYTES: usize = 200;
 
 fn open() -> RecordOpen {
     RecordOpen::new("shop", 7, Layout::LEAF, FileAdvice::StateDir)
@@ -120,65 +118,6 @@ fn each_write_replaces_the_older_slot_with_a_higher_number() {
 }
 
 #[test]
-fn a_failed_write_leaves_the_record_before_and_its_number_is_never_used_again() {
-    let (mut disk, mut file) = running(1);
-    let before = file.record().clone();
-    for _ in 0..2 {
-        let write = ask(&mut file, extended(&before));
-        let error = file.written(write.failed(FileAction::Write, &failure())).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "state_io: cannot write /state/worker-7.state: it is broken (os error 5); see that the directory is there \
-             and the disk works, or set state_dir elsewhere"
-        );
-        assert_eq!(*file.record(), before);
-    }
-    let write = ask(&mut file, extended(&before));
-    file.written(disk.carry_out(write)).unwrap();
-    assert_eq!(disk.numbers(), [Some(2), Some(5)], "the slot of the failed ones");
-}
-
-#[test]
-fn a_write_that_was_reported_as_failed_may_be_in_the_file() {
-    let (mut disk, mut file) = running(1);
-    let mut write = extend(&mut file);
-    disk.put(&mut write, SLOT_BYTES).unwrap();
-    file.written(write.failed(FileAction::Write, &failure())).unwrap_err();
-    // It has number 3, above the record that this run knows.
-    let write = extend(&mut file);
-    file.written(disk.carry_out(write)).unwrap();
-    assert_eq!(disk.newest().number, 4);
-}
-
-#[test]
-fn a_torn_write_leaves_the_record_before() {
-    let (mut disk, mut file) = running(1);
-    let before = file.record().clone();
-    let mut write = ask(&mut file, extended(&before));
-    disk.put(&mut write, TORN_BYTES).unwrap();
-    drop(write);
-    // The process died. The next one finds the record before, and goes above what the torn slot may have granted.
-    let (next, warning) = disk.opened().unwrap();
-    assert!(next.record().run.until >= extended(&before).run.until);
-    let text = warning.unwrap();
-    assert!(
-        text.starts_with("one slot of /state/worker-7.state is damaged; the other one is used, and ids "),
-        "{text}"
-    );
-    // Once it writes, the damaged slot is whole again.
-    let mut next = next;
-    let write = begin(&mut next, 2);
-    next.written(disk.carry_out(write)).unwrap();
-    assert_eq!(disk.opened().unwrap().1, None);
-    // A torn write that was reported does not stop the run.
-    let mut write = extend(&mut next);
-    disk.put(&mut write, TORN_BYTES).unwrap();
-    next.written(write.failed(FileAction::Write, &failure())).unwrap_err();
-    let write = extend(&mut next);
-    next.written(disk.carry_out(write)).unwrap();
-}
-
-#[test]
 fn a_lost_newest_slot_is_bridged_by_the_record_before_and_the_clock() {
     let (mut disk, mut file) = running(1);
     let write = extend(&mut file);
@@ -246,16 +185,6 @@ fn success_without_the_check_or_without_the_bytes_is_no_success() {
         assert_eq!(file.written(carried_out(write)).unwrap_err().code(), Code::Internal);
         assert_eq!(*file.record(), before);
     }
-}
-
-#[test]
-fn the_end_of_an_earlier_write_is_not_that_of_the_last() {
-    let (mut disk, mut file) = running(1);
-    let early = extend(&mut file);
-    let late = extend(&mut file);
-    let end = disk.carry_out(early);
-    assert_eq!(file.written(end).unwrap_err().code(), Code::Internal);
-    file.written(disk.carry_out(late)).unwrap();
 }
 
 #[test]
@@ -335,13 +264,6 @@ fn a_record_that_no_rules_write_is_refused() {
 }
 
 #[test]
-fn a_held_or_unreadable_file_is_no_record() {
-    assert_eq!(open().held().into_result(), Ok(None));
-    let failed = open().failed(FileAction::Open, PATH, &failure()).into_result().unwrap_err();
-    assert!(failed.message().starts_with("cannot open /state/worker-7.state: it is broken"), "{failed}");
-}
-
-#[test]
 fn a_peek_sees_the_newest_record_of_this_layout() {
     let (disk, file) = running(1);
     let peek = || RecordPeek::new(7, Layout::LEAF, FileAdvice::StateDir);
@@ -355,15 +277,6 @@ fn a_peek_sees_the_newest_record_of_this_layout() {
     assert_eq!(other.into_result().unwrap_err().code(), Code::StateMismatch);
     let unused = peek().read(&Disk::new().bytes, PATH).into_result().unwrap().unwrap();
     assert_eq!(unused.holder(), None);
-}
-
-#[test]
-fn a_record_that_is_not_stored_is_written_at_once() {
-    let mut file = RecordFile::not_stored("shop", 7, Layout::LEAF);
-    assert!(file.record().is_unused() && file.path().is_none());
-    let record = begun(file.record(), 1);
-    assert_eq!(file.write(record.clone(), writer()), None);
-    assert_eq!(*file.record(), record);
 }
 
 #[test]

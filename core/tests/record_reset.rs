@@ -1,8 +1,8 @@
 //! What a reset skips: whatever was granted at or above the clock, by this run or a former one.
 
-use crate::common::{NOW_MS, PLAIN, Random, each_seed};
+use crate::common::{NOW_MS, PLAIN, Random};
 use leafid_core::snowflake::{Admission, MOST_FORMER, MOST_SKIPPED};
-use leafid_core::{Code, Layout, LayoutFields, Record, Span, next_until};
+use leafid_core::{Code, Layout, Record, Span, next_until};
 
 const LEAF: Layout = Layout::LEAF;
 const YEAR_MS: i64 = 365 * 86_400_000;
@@ -130,17 +130,6 @@ fn what_lies_below_the_clock_is_not_skipped_and_not_forgotten() {
 }
 
 #[test]
-fn a_run_is_written_with_its_owner_and_when_it_was_granted() {
-    let begun = Record::unused(7, LEAF).begin(span(NOW_MS, NOW_MS + 1_000), NOW_MS + 1, 12);
-    assert_eq!((begun.granted_at_ms, begun.owner), (NOW_MS + 1, 12));
-    for gap_ms in [0, MINUTE_MS] {
-        let next = span(NOW_MS + 1_000 + gap_ms, NOW_MS + 3_000 + gap_ms);
-        let extended = begun.extend(next, NOW_MS + 2 + gap_ms);
-        assert_eq!((extended.granted_at_ms, extended.owner), (NOW_MS + 2 + gap_ms, 12));
-    }
-}
-
-#[test]
 fn runs_less_than_a_minute_apart_are_one() {
     for (gap_ms, runs) in [(MINUTE_MS - 1, 1), (MINUTE_MS, 2)] {
         let mut record = Record::unused(7, LEAF).begin(span(NOW_MS, NOW_MS + 1_000), NOW_MS, 1);
@@ -237,53 +226,4 @@ fn a_time_outside_the_layout_is_refused() {
     assert_eq!(record.reset(LEAF.expires_at_ms()).expect_err("late").code(), Code::TimeExhausted);
     let last = Span { from: LEAF.last_tick(), until: LEAF.last_tick() };
     assert_eq!(record.reset(LEAF.expires_at_ms() - 1).expect("in time").run, last);
-}
-
-#[test]
-fn nothing_is_granted_twice_whatever_clock_and_resets_do() {
-    let (mut lives, mut resets) = (0, 0);
-    let counts = core::cell::RefCell::new((&mut lives, &mut resets));
-    each_seed(1_500, |seed| {
-        let mut random = Random(seed);
-        // Ticks of 1 ms, 10 ms, and an hour, beside which a minute is nothing.
-        let hours = LayoutFields { tick_ms: 3_600_000, timestamp_bits: 20, ..LEAF.fields() };
-        let hours = Layout::new(hours).expect("a layout");
-        let layout = random.pick(&[LEAF, LEAF, Layout::SONYFLAKE, hours]);
-        let mut machine = Machine::of(layout);
-        let mut now_ms = NOW_MS;
-        for _ in 0..60 {
-            now_ms += match random.below(12) {
-                0 => random.pick(&[-1, 1]) * random.between(0, 12 * YEAR_MS),
-                1 => random.between(-10 * MINUTE_MS, 10 * MINUTE_MS),
-                2 => NOW_MS - now_ms + random.between(-5_000, 5_000),
-                3 => -random.between(0, 6_000),
-                // To a place that was granted once.
-                4 if !machine.granted.is_empty() => {
-                    let at = random.below(machine.granted.len() as u64) as usize;
-                    layout.tick_start_ms(machine.granted[at].from) - now_ms + random.between(-3_000, 3_000)
-                }
-                _ => random.between(0, 30_000),
-            };
-            now_ms = now_ms.clamp(layout.epoch_ms(), layout.expires_at_ms() - YEAR_MS);
-            let renewals = random.below(4);
-            if machine.live(now_ms, renewals, &mut random) {
-                *counts.borrow_mut().0 += 1;
-            } else if random.below(3) > 0 {
-                match machine.record.reset(now_ms) {
-                    Ok(reset) => {
-                        assert_eq!(
-                            reset.admit(&PLAIN, now_ms),
-                            Admission::From(reset.first_free(layout.tick_at(now_ms).expect("clamped"))),
-                            "ids begin at the clock"
-                        );
-                        machine.record = reset;
-                        *counts.borrow_mut().1 += 1;
-                    }
-                    Err(error) => assert_eq!(error.code(), Code::StateIo),
-                }
-            }
-            assert_eq!(machine.record.check(), Ok(()), "{:?}", machine.record);
-        }
-    });
-    assert!(lives > 1_000 && resets > 1_000 || std::env::var_os("LEAFID_SEED").is_some(), "{lives} {resets}");
 }

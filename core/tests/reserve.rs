@@ -1,6 +1,6 @@
 //! `reserve` takes the ids that `next` would have made one by one.
 
-use crate::common::{NOW_MS, PER_TICK, PLAIN, granted, layout};
+use crate::common::{NOW_MS, PLAIN, granted, layout};
 use leafid_core::{Action, Layout, Rules, Snowflake, TickRuns};
 
 /// A clock that moves on only when asked to wait.
@@ -62,24 +62,6 @@ fn a_batch_across_ticks_equals_single_ids() {
 }
 
 #[test]
-fn a_run_ends_with_its_tick() {
-    let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 10);
-    assert_eq!(flake.reserve(NOW_MS, 4_000).map(|run| run.count), Ok(4_000));
-    assert_eq!(flake.reserve(NOW_MS, 4_000).map(|run| run.count), Ok(96));
-    assert_eq!(flake.reserve(NOW_MS, 4_000), Err(Action::WaitUntil(NOW_MS + 1)));
-}
-
-#[test]
-fn asking_for_more_than_any_tick_holds_takes_a_tick() {
-    for most in [PER_TICK + 1, 1 << 33, usize::MAX] {
-        let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 10);
-        flake.next(NOW_MS).expect("an id");
-        let run = flake.reserve(NOW_MS, most).expect("the rest");
-        assert_eq!((run.count, flake.first_unused()), (PER_TICK - 1, Layout::LEAF.tick_at(NOW_MS + 1)));
-    }
-}
-
-#[test]
 fn stride_steps_over_a_worker_id_that_stands_lowest() {
     let flake = granted(Layout::SONYFLAKE, PLAIN, 258, NOW_MS, 10);
     let run = flake.reserve(NOW_MS, 5).expect("granted");
@@ -120,15 +102,6 @@ fn only_a_run_that_follows_in_the_clock_s_tick_has_more_than_one() {
         runs.taken(flake.reserve(NOW_MS, usize::MAX).expect("the rest"), 0);
         assert_eq!(given(&flake, NOW_MS + tick_ms, runs.after()), Ok(1), "used up, and a tick begins");
     }
-}
-
-#[test]
-fn a_run_writes_no_more_than_its_count() {
-    let flake = granted(Layout::LEAF, PLAIN, 3, NOW_MS, 10);
-    let run = flake.reserve(NOW_MS, 2).expect("granted");
-    let mut out = [-1; 4];
-    run.write(&mut out);
-    assert_eq!(out, [run.first, run.first + 1, -1, -1]);
 }
 
 /// For every state of a small tick: fresh, begun, used up; of the clock's, behind it and ahead of it.

@@ -28,23 +28,6 @@ fn begin(start: &Start<'_>, found: &Record) -> (Span, Option<i64>) {
 }
 
 #[test]
-fn it_begins_above_all_that_record_lease_and_options_say() {
-    let (found, above) = (record(NOW_MS + 100), tick(NOW_MS + 200));
-    assert_eq!(begin(&start(&PLAIN), &found).0.from, tick(NOW_MS + 100));
-    assert_eq!(begin(&Start { floor: above, ..start(&PLAIN) }, &found).0.from, above);
-    assert_eq!(begin(&Start { start_after: above, ..start(&PLAIN) }, &found).0.from, above);
-    let lease = Some(Span { from: above, until: above + 3 });
-    assert_eq!(begin(&Start { lease, ..start(&PLAIN) }, &found).0, Span { from: above, until: above + 3 });
-}
-
-#[test]
-fn a_lease_that_ended_below_the_start_gives_an_empty_span() {
-    let lease = Some(Span { from: 0, until: tick(NOW_MS - 5) });
-    let (first, begins_ms) = begin(&Start { lease, ..start(&PLAIN) }, &record(NOW_MS - 9));
-    assert_eq!((first.is_empty(), first.from, begins_ms), (true, tick(NOW_MS), None));
-}
-
-#[test]
 fn where_ids_may_be_unrecorded_the_clock_s_own_tick_is_left_out() {
     let forgets = Start { forgets: true, ..start(&PLAIN_WAIT) };
     assert_eq!(begin(&forgets, &Record::unused(9, LEAF)).0.from, tick(NOW_MS) + 1);
@@ -77,25 +60,6 @@ fn start_after_is_refused_further_ahead_than_the_rules_bridge() {
         let StartAction::Refused(error) = poll(bridged_ms + 1) else { panic!("{rules:?}") };
         assert_eq!(error.code(), Code::ClockBackwards);
     }
-}
-
-#[test]
-fn under_wait_it_waits_for_the_end_of_the_record() {
-    let until_ms = NOW_MS + 50;
-    assert_eq!(start(&PLAIN_WAIT).poll(&record(until_ms), NOW_MS), StartAction::WaitUntil(until_ms));
-}
-
-#[test]
-fn a_clean_end_is_the_first_unused_tick_within_the_run_and_no_earlier_grant() {
-    let found = record(NOW_MS + 100);
-    for (first_unused, until) in
-        [(tick(NOW_MS), tick(NOW_MS)), (0, found.run.from), (tick(NOW_MS + 900), found.run.until)]
-    {
-        let closed = found.clone().closed(first_unused, NOW_MS);
-        assert_eq!((closed.run, closed.granted_at_ms), (Span { until, ..found.run }, NOW_MS));
-    }
-    let behind = found.clone().closed(tick(NOW_MS), NOW_MS - 5_000);
-    assert_eq!(behind.granted_at_ms, found.granted_at_ms);
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use crate::common::mark_file::{ID, MarkFile, NOW_MS, accept, closed, keep, key, segment, take, take_in};
 use leafid_core::Code;
 use leafid_core::call::{FileAdvice, Level};
-use leafid_core::format::file_steps::FileFacts;
 use leafid_core::format::unused::{DAY_MS, MachineStart};
 use leafid_core::supply::mark_update::MarkUpdate;
 
@@ -126,24 +125,5 @@ fn stored_ids_beside_a_damaged_slot_are_left_out() {
     file.facts.changed_ms = NOW_MS;
     assert_eq!(file.clone().segments(take()), Ok(vec![]));
     file.segments(accept(101, 101, 201)).unwrap();
-    assert_eq!(file.segments(take()), Ok(vec![]));
-}
-
-#[test]
-fn a_missing_file_has_no_unused_ids_and_gets_none() {
-    let mut file = MarkFile::new();
-    assert_eq!((file.segments(take()), file.segments(keep(&[segment(1, 2)]))), (Ok(vec![]), Ok(vec![])));
-    assert_eq!(file.bytes, None);
-}
-
-#[test]
-fn a_store_without_files_stores_no_unused_ids() {
-    let mut file = MarkFile { facts: FileFacts::of_store(NOW_MS), ..MarkFile::new() };
-    file.segments(accept(0, 1, 101)).unwrap();
-    file.facts = FileFacts::of_store(NOW_MS);
-    let mut update = keep(&[segment(61, 101)]);
-    while file.step(&mut update) {
-        file.facts = FileFacts::of_store(NOW_MS);
-    }
     assert_eq!(file.segments(take()), Ok(vec![]));
 }

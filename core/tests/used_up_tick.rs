@@ -1,82 +1,9 @@
 //! A tick whose sequence is used up: wait for the clock, borrow from the future, or step on while ahead of the clock.
 
-use crate::common::{NOW_MS, PER_TICK, PLAIN, PLAIN_WAIT, granted};
-use leafid_core::{Action, Layout, LayoutFields, OnClockBackwards, OnExhausted, Rules, Snowflake};
+use crate::common::{NOW_MS, PER_TICK, PLAIN, granted};
+use leafid_core::{Action, Layout, LayoutFields, OnExhausted, Rules};
 
 const BORROW: Rules = Rules { on_exhausted: OnExhausted::Borrow, ..PLAIN };
-
-fn use_up(flake: &Snowflake, now_ms: i64) {
-    assert_eq!(flake.reserve(now_ms, PER_TICK).map(|run| run.count), Ok(PER_TICK), "a whole tick");
-}
-
-#[test]
-fn what_happens_then_is_named_wait_or_borrow() {
-    for (choice, name) in [(OnExhausted::Wait, "wait"), (OnExhausted::Borrow, "borrow")] {
-        assert_eq!((OnExhausted::parse(name), choice.name()), (Ok(choice), name));
-    }
-    let error = OnExhausted::parse("Borrow").expect_err("another word");
-    assert_eq!(error.message(), "on_exhausted is \"Borrow\"; allowed: \"wait\" or \"borrow\"");
-    // Without a record that outlives it, a generator waits, whatever was asked for.
-    assert_eq!(
-        BORROW.never_ahead(),
-        Rules { on_clock_backwards: OnClockBackwards::Wait, on_exhausted: OnExhausted::Wait, ..BORROW }
-    );
-}
-
-#[test]
-fn wait_answers_the_next_tick() {
-    for rules in [PLAIN, PLAIN_WAIT] {
-        let flake = granted(Layout::LEAF, rules, 3, NOW_MS, 3_000);
-        use_up(&flake, NOW_MS);
-        for _ in 0..3 {
-            assert_eq!(flake.next(NOW_MS), Err(Action::WaitUntil(NOW_MS + 1)));
-        }
-        assert_eq!(
-            flake.next(NOW_MS + 1),
-            Layout::LEAF.compose(NOW_MS + 1, 3, 0).map_err(|_| Action::Sealed)
-        );
-    }
-}
-
-#[test]
-fn the_next_tick_is_told_in_the_layouts_own_ticks() {
-    let flake = granted(Layout::SONYFLAKE, PLAIN, 3, NOW_MS, 3_000);
-    assert_eq!(flake.reserve(NOW_MS + 9, 1_000).map(|run| run.count), Ok(256));
-    assert_eq!(flake.next(NOW_MS + 9), Err(Action::WaitUntil(NOW_MS + 10)));
-    assert!(flake.next(NOW_MS + 10).is_ok());
-}
-
-#[test]
-fn a_layout_without_sequence_has_one_id_a_tick() {
-    let layout = crate::common::layout(41, 22, 0, 1_288_834_974_657);
-    let flake = granted(layout, Rules { random_start: 100, ..PLAIN }, 3, NOW_MS, 3_000);
-    assert_eq!(flake.next(NOW_MS), layout.compose(NOW_MS, 3, 0).map_err(|_| Action::Sealed));
-    assert_eq!(flake.next(NOW_MS), Err(Action::WaitUntil(NOW_MS + 1)));
-}
-
-#[test]
-fn borrow_steps_on_up_to_the_bound() {
-    let flake = granted(Layout::LEAF, BORROW, 3, NOW_MS, 10_000);
-    // The clock's own tick, and 5000 ahead of it.
-    for _ in 0..=5_000 {
-        use_up(&flake, NOW_MS);
-    }
-    let last_ms = Layout::LEAF.tick_start_ms(flake.first_unused().expect("open") - 1);
-    assert_eq!(last_ms, NOW_MS + 5_000);
-    assert_eq!(flake.next(NOW_MS), Err(Action::WaitUntil(NOW_MS + 1)));
-    use_up(&flake, NOW_MS + 1);
-    assert_eq!(flake.next(NOW_MS + 1), Err(Action::WaitUntil(NOW_MS + 2)));
-}
-
-#[test]
-fn borrow_near_the_epoch_has_the_same_bound() {
-    let epoch = Layout::LEAF.epoch_ms();
-    let flake = granted(Layout::LEAF, BORROW, 3, epoch, 10_000);
-    for _ in 0..=5_000 {
-        use_up(&flake, epoch);
-    }
-    assert_eq!(flake.next(epoch), Err(Action::WaitUntil(epoch + 1)));
-}
 
 #[test]
 fn borrow_waits_for_whole_ticks() {
@@ -93,15 +20,6 @@ fn borrow_waits_for_whole_ticks() {
     // 2.5 s allow two ticks ahead: the third becomes possible with the clock's next tick, not 0.5 s later.
     assert_eq!(flake.next(NOW_MS + 700), Err(Action::WaitUntil(NOW_MS + 1_000)));
     assert!(flake.next(NOW_MS + 1_000).is_ok());
-}
-
-#[test]
-fn borrowed_ticks_lie_inside_the_span() {
-    let flake = granted(Layout::LEAF, BORROW, 3, NOW_MS, 4);
-    for _ in 0..4 {
-        use_up(&flake, NOW_MS);
-    }
-    assert_eq!(flake.next(NOW_MS), Err(Action::NeedSpan));
 }
 
 /// A loop at full rate on a virtual clock: how many ids a true millisecond, and the lead over the clock at the end.
@@ -140,13 +58,6 @@ fn ahead_of_the_clock_a_loop_keeps_its_rate() {
 fn ahead_of_the_clock_the_lead_melts_by_a_256th() {
     let (_, lead) = full_rate(PLAIN, 3_000, 30, 5_120);
     assert!((2_978..=2_982).contains(&lead), "{lead} ms ahead after 5120 ms");
-}
-
-#[test]
-fn below_full_rate_the_lead_melts_as_fast_as_time_passes() {
-    // 1 id in 10 microseconds: a tick of ids lasts 41 ms.
-    let (_, lead) = full_rate(PLAIN, 3_000, 10_000, 2_000);
-    assert!((1_040..=1_060).contains(&lead), "{lead} ms ahead");
 }
 
 #[test]

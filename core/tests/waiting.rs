@@ -65,17 +65,6 @@ fn use_up_tick(flake: &Snowflake, now_ms: i64) {
 }
 
 #[test]
-fn a_used_up_tick_is_waited_for_and_its_end_is_not() {
-    let (flake, mut wait) = (flake(), patient());
-    use_up_tick(&flake, NOW);
-    let action = flake.lacks(NOW).unwrap();
-    assert_eq!(wait.step(&flake, None, action, NOW, BOOT), Pause::Until(NOW + 1));
-    // The thread slept since it read the clock.
-    assert_eq!(wait.step(&flake, None, action, NOW + 1, BOOT), Pause::Again);
-    assert_eq!(flake.lacks(NOW + 1), None);
-}
-
-#[test]
 fn a_wait_for_the_clock_ends_before_it_begins_if_it_would_be_too_long() {
     let flake = flake_of(Layout::LEAF, Rules { on_clock_backwards: OnClockBackwards::Wait, ..PLAIN });
     flake.next(NOW + 2_000).unwrap();
@@ -133,17 +122,6 @@ fn a_clock_that_is_behind_is_read_once_more() {
 }
 
 #[test]
-fn other_refusals_are_errors_at_once() {
-    let flake = flake();
-    let epoch_ms = flake.layout().epoch_ms();
-    let (code, _) = failed(step_at(&mut patient(), &flake, epoch_ms - 1, BOOT));
-    assert_eq!(code, Code::BeforeEpoch);
-    let last_ms = flake.layout().tick_start_ms(flake.layout().last_tick());
-    let (code, _) = failed(step_at(&mut patient(), &flake, last_ms + 1, BOOT));
-    assert_eq!(code, Code::TimeExhausted);
-}
-
-#[test]
 fn without_a_record_nothing_is_issued_before_its_time() {
     let (flake, mut wait) = (flake(), patient());
     let begins_ms = Some(NOW + 1_500);
@@ -167,22 +145,6 @@ fn without_a_record_nothing_is_issued_before_its_time() {
     // A lost lease is claimed meanwhile.
     flake.seal();
     assert_eq!(patient().step(&flake, begins_ms, flake.lacks(NOW).unwrap(), NOW, BOOT), Pause::Want);
-}
-
-#[test]
-fn the_answer_to_a_wish_decides_what_comes_next() {
-    let (flake, mut wait) = (flake(), patient());
-    let now_ms = NOW + 3_000;
-    assert_eq!(step_at(&mut wait, &flake, now_ms, BOOT), Pause::Want);
-    let mut answer = |answer, boot| wait.answered(&flake, answer, now_ms, boot);
-    assert_eq!(answer(pending(DelayedBy::Disk), BOOT + ms(500)), Pause::Sleep(ms(1_500)));
-    assert_eq!(answer(Answer::NoRoom, BOOT + ms(500)), Pause::Until(now_ms + 1));
-    assert_eq!(answer(Answer::Look, BOOT + ms(500)), Pause::Again);
-    // A span that came is used, however late.
-    assert_eq!(answer(Answer::Look, BOOT + ms(2_500)), Pause::Again);
-    let error = Error::new(Code::StateIo, "the disk is full");
-    assert_eq!(answer(Answer::Failed(error.clone()), BOOT + ms(500)), Pause::Failed(error));
-    assert_eq!(failed(answer(Answer::NoRoom, BOOT + TIMEOUT)).0, Code::WouldBlock);
 }
 
 #[test]

@@ -283,16 +283,6 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_that_failed_is_fetched_sooner_when_it_is_urgent() {
-        // It backs off for 800 ms, or 400.
-        let at = |urgent, ms| failed(Code::SegmentUnavailable, 3).poll(false, urgent, BEGIN_MS + ms);
-        let wake = |ms| FetchAction::WakeAt(BEGIN_MS + ms);
-        assert_eq!([100, 799].map(|ms| at(false, ms)), [wake(500), wake(800)]);
-        assert_eq!(at(false, 800), FetchAction::Fetch);
-        assert_eq!([399, 400].map(|ms| at(true, ms)), [wake(400), FetchAction::Fetch]);
-    }
-
-    #[test]
     fn a_timer_that_comes_soon_enough_is_not_asked_for_again() {
         for (until_ms, comes) in [(100, false), (101, true), (300, true), (500, true), (501, false)] {
             let mut state = failed(Code::SegmentUnavailable, 3);
@@ -300,15 +290,6 @@ mod tests {
             let wanted = if comes { FetchAction::Nothing } else { FetchAction::WakeAt(BEGIN_MS + 500) };
             assert_eq!(state.poll(false, false, BEGIN_MS + 100), wanted, "{until_ms}");
         }
-    }
-
-    #[test]
-    fn an_unknown_tag_is_fetched_again_for_callers_that_wait_alone() {
-        let at = |waits, ms| failed(Code::UnknownTag, 1).poll(waits, waits, BEGIN_MS + ms);
-        assert_eq!(
-            [at(true, 100), at(false, 200), at(true, 200)],
-            [FetchAction::Nothing, FetchAction::Nothing, FetchAction::Fetch]
-        );
     }
 
     #[test]

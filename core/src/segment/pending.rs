@@ -135,23 +135,9 @@ impl Segment {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     fn segment(start: i64, end: i64, stride: i64) -> Segment {
         Segment::new(start, end, stride).unwrap()
-    }
-
-    #[test]
-    fn those_without_a_gap_are_one() {
-        let rest = vec![segment(50, 101, 1), segment(200, 300, 1), segment(10, 20, 1), segment(20, 50, 1)];
-        assert_eq!(Segment::merged(rest), [segment(10, 101, 1), segment(200, 300, 1)]);
-        let apart = vec![segment(1, 8, 3), segment(10, 14, 3), segment(15, 16, 1)];
-        assert_eq!(Segment::merged(apart), [segment(1, 14, 3), segment(15, 16, 1)]);
-        assert_eq!(
-            Segment::merged(vec![segment(5, 6, 1); 2]),
-            [segment(5, 6, 1); 2],
-            "what is there twice stays twice"
-        );
     }
 
     #[test]

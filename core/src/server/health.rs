@@ -382,22 +382,6 @@ mod tests {
         assert_eq!(chosen(&mut servers, 200, true), (0, false));
     }
 
-    #[test]
-    fn while_all_back_off_none_is_asked_and_the_shortest_rest_is_known() {
-        let mut servers = ServersHealth::new(2);
-        for server in [0, 1] {
-            let attempt = Attempt { server, probes: false, begun_ms: 0 };
-            assert_eq!(servers.back_off_ms(100 * server as i64, true), None);
-            servers.failed(attempt, "a", 100 * server as i64, 0, failure(true, server == 1));
-        }
-        assert_eq!((servers.back_off_ms(150, true), servers.is_ready(0, "a", 199, true)), (Some(50), false));
-        assert_eq!(chosen(&mut servers, 150, true), (9, false));
-        assert_eq!((servers.error("a").message(), servers.error("b").message()), ("down", "down for others"));
-        assert!(!servers.denies("a"), "one has not");
-        assert_eq!(servers.last_errors().flatten().count(), 2);
-        assert_eq!((servers.back_off_ms(200, true), servers.is_ready(0, "a", 200, true)), (None, true));
-    }
-
     /// Three failures in a row, after which it backs off for 800 ms from 0 ms on, or 400 for a caller that waits.
     fn fail_thrice(servers: &mut ServersHealth, server: usize) {
         for begun_ms in -2..=0 {
@@ -448,16 +432,5 @@ mod tests {
         assert!(servers.choose("a", &[0], 1, true).is_some());
         servers.failed(attempt, "b", 1, 0, failure(true, false));
         assert_eq!(servers.choose("a", &[0], 2, true), None);
-    }
-
-    #[test]
-    fn a_tag_that_all_servers_deny_is_asked_for_again_at_any_time() {
-        let mut servers = ServersHealth::new(2);
-        for server in [0, 1] {
-            let attempt = Attempt { server, probes: false, begun_ms: 0 };
-            servers.failed(attempt, "a", 0, 0, failure(false, true));
-        }
-        assert!(servers.denies("a") && !servers.denies("b"));
-        assert_eq!(chosen(&mut servers, 1, true), (0, true));
     }
 }

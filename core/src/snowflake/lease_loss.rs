@@ -184,7 +184,6 @@ impl LeaseLoss {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
 
     const PATIENCE: Duration = Duration::from_secs(20);
     const TIMEOUT: Duration = Duration::from_secs(2);
@@ -201,38 +200,6 @@ mod tests {
         LeaseLoss::new(7, error("lost"), losses, at(0), TIMEOUT)
     }
 
-    /// A loss whose callers do not wait.
-    fn told_at_once(losses: u32) -> LeaseLoss {
-        LeaseLoss::new(7, error("lost"), losses, at(0), Duration::ZERO)
-    }
-
-    #[test]
-    fn the_first_claim_is_made_at_once_and_later_ones_with_ever_more_time_between() {
-        let mut loss = told_at_once(0);
-        assert_eq!(loss.poll(at(0), PATIENCE, false), LossAction::Claim(1));
-        assert_eq!(loss.poll(at(0), PATIENCE, true), LossAction::Wait(RETRY), "never two at once");
-        let (mut now, mut waits) = (0, [0; 4]);
-        for (round, wait) in (1..).zip(&mut waits) {
-            loss.claim_failed(round, &error("down"), at(now));
-            let LossAction::Failed(why, again) = loss.poll(at(now), PATIENCE, false) else {
-                unreachable!("it is not due")
-            };
-            assert!(why.to_string().contains("no other could be claimed: down"), "{why}");
-            *wait = again.as_millis();
-            now += again.as_millis() as u64;
-            assert_eq!(loss.poll(at(now), PATIENCE, false), LossAction::Claim(round + 1));
-        }
-        assert_eq!(waits, [200, 400, 800, 1_600]);
-    }
-
-    #[test]
-    fn leases_lost_one_after_another_are_claimed_later_each_time() {
-        for (losses, back_off_ms) in [(1, 200), (2, 400), (100, 10_000)] {
-            let again = LossAction::Failed(error("lost"), Duration::from_millis(back_off_ms));
-            assert_eq!(told_at_once(losses).poll(at(0), PATIENCE, false), again, "{losses}");
-        }
-    }
-
     #[test]
     fn a_caller_has_one_made_sooner_but_not_at_once() {
         let mut loss = lost(5);
@@ -242,17 +209,6 @@ mod tests {
 
     fn is_told(loss: &mut LeaseLoss, ms: u64) -> bool {
         matches!(loss.poll(at(ms), PATIENCE, false), LossAction::Failed(..))
-    }
-
-    #[test]
-    fn callers_wait_for_the_next_claims_before_they_get_an_error() {
-        let mut loss = lost(0);
-        for (round, ms) in [(1, 0), (2, 200), (3, 600), (4, 1_400)] {
-            assert_eq!(loss.poll(at(ms), PATIENCE, false), LossAction::Claim(round));
-            loss.claim_failed(round, &error("down"), at(ms));
-            assert!(!is_told(&mut loss, ms), "{ms}");
-        }
-        assert_eq!([1_999, 2_000].map(|ms| is_told(&mut loss, ms)), [false, true]);
     }
 
     #[test]
@@ -273,15 +229,6 @@ mod tests {
         assert_eq!(loss.poll(at(70_200), PATIENCE, false), LossAction::Wait(RETRY));
         loss.claim_failed(8, &error("timed out"), at(90_000));
         assert_eq!([90_000, 91_999, 92_000].map(|ms| is_told(&mut loss, ms)), [false, false, true]);
-    }
-
-    #[test]
-    fn a_claim_that_takes_long_is_no_stop() {
-        let mut loss = lost(0);
-        assert_eq!(loss.poll(at(0), PATIENCE, false), LossAction::Claim(1));
-        // Its host did nothing else meanwhile.
-        loss.claim_failed(1, &error("down"), at(5_000));
-        assert!(is_told(&mut loss, 5_000));
     }
 
     #[test]

@@ -366,18 +366,6 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_is_lost_by_the_word_of_its_source_alone() {
-        let RenewalEnd::Lost(why) = ends(&mut held(), RenewalAnswer::NotHeld, 500) else {
-            panic!("it is kept")
-        };
-        assert!(why.message().contains("no longer held here"), "{why}");
-        assert_eq!(ends(&mut held(), RenewalAnswer::Lost(down()), 500), RenewalEnd::Lost(down()));
-        let passed = Renewal { until_ms: 2_000, ..Renewal::default() };
-        let end = ends(&mut held(), RenewalAnswer::Renewed(passed), 5_000);
-        assert!(matches!(end, RenewalEnd::Failed(_)), "an answer that cannot be used is no loss: {end:?}");
-    }
-
-    #[test]
     fn what_is_given_back_is_what_a_late_renewal_left() {
         let renewal = |token: Option<&str>| {
             let renewal = Renewal { token: token.map(Into::into), ..Renewal::default() };

@@ -1,25 +1,11 @@
 //! What holds for every protocol.
 
 use super::{Reply, SECOND, SUBJECTS, Subject, World, error, told};
-use leafid_core::http::{ExchangeStep, HttpResult, NoResponse};
+use leafid_core::http::NoResponse;
 
 /// The texts of a renewal say that it is one. The rest of the message is that of the server.
 fn without_context(message: &str) -> &str {
     message.strip_prefix("the renewal of the lease failed: ").unwrap_or(message)
-}
-
-#[test]
-fn a_correct_answer_ends_it_and_keeps_the_connection() {
-    for of in SUBJECTS {
-        let mut world = World::new(2);
-        let mut exchange = world.exchange(of);
-        let (call, _) = world.sent(&mut exchange);
-        assert_eq!(world.poll(&mut exchange), ExchangeStep::Sent, "{of:?}: one call at a time");
-        let (result, keeps) = world.respond(&mut exchange, call, &Reply::good(of, 1));
-        let result = result.unwrap();
-        assert!(error(&result).is_none() && keeps, "{of:?}: {result:?}");
-        assert!(world.health.last_errors().all(|error| error.is_none()));
-    }
 }
 
 #[test]
@@ -123,24 +109,6 @@ fn an_answer_from_a_cache_is_never_used() {
 }
 
 #[test]
-fn a_stale_connection_is_replaced_once_with_another_random_number() {
-    for of in SUBJECTS {
-        let mut world = World::new(2);
-        let mut exchange = world.exchange(of);
-        let (call, _) = world.sent(&mut exchange);
-        assert!(!call.reconnect);
-        assert_eq!(world.fail(&mut exchange, call, NoResponse::Closed, true), None);
-        let (call, request) = world.sent(&mut exchange);
-        assert!(call.server == 0 && call.reconnect, "{of:?}");
-        assert!(!request.path.contains("00000001"), "{of:?}: a nonce of its own");
-        assert_eq!(world.health.last_errors().next().unwrap(), None, "it is no failure");
-        assert_eq!(world.fail(&mut exchange, call, NoResponse::Closed, true), None);
-        let (call, _) = world.sent(&mut exchange);
-        assert!(call.server == 1 && !call.reconnect, "{of:?}: once");
-    }
-}
-
-#[test]
 fn a_slow_server_leaves_time_for_the_next_one_unless_only_it_can_answer() {
     for of in SUBJECTS {
         let mut world = World::new(2);
@@ -153,19 +121,6 @@ fn a_slow_server_leaves_time_for_the_next_one_unless_only_it_can_answer() {
         world.fail(&mut exchange, call, NoResponse::TimedOut, false);
         let (call, _) = world.sent(&mut exchange);
         assert_eq!((call.server, call.within.as_millis()), (1, 750), "{of:?}: the last one has what is left");
-    }
-}
-
-#[test]
-fn a_connection_takes_no_longer_than_its_request() {
-    for of in SUBJECTS {
-        let mut world = World::new(1);
-        let mut exchange = world.exchange(of);
-        let (call, _) = world.sent(&mut exchange);
-        world.now += 9 * SECOND / 10;
-        world.fail(&mut exchange, call, NoResponse::Closed, true);
-        let (call, _) = world.sent(&mut exchange);
-        assert_eq!([call.within, call.connect_within].map(|time| time.as_millis()), [100, 100], "{of:?}");
     }
 }
 
@@ -188,20 +143,6 @@ fn after_its_time_no_server_is_asked() {
         let mut untouched = World { now: world.now, ..World::new(2) };
         let result = untouched.over(&mut exchange);
         assert!(told(&result).1.contains("no server could be asked in time"), "{of:?}");
-    }
-}
-
-#[test]
-fn while_all_servers_back_off_none_is_asked_and_the_last_error_is_told() {
-    for of in SUBJECTS {
-        let mut world = World::new(1);
-        world.result(of, &Reply::new(503, "busy"));
-        let mut exchange = world.exchange(of);
-        let result = world.over(&mut exchange);
-        assert!(told(&result).1.contains("answered 503 \"busy\""), "{of:?}");
-        world.now += SECOND / 4;
-        let mut exchange = world.exchange(of);
-        assert_eq!(world.call(&mut exchange).server, 0, "{of:?}: the back-off is over");
     }
 }
 
@@ -229,46 +170,6 @@ fn only_the_last_request_of_a_call_is_answered() {
         assert_eq!(result, None, "{of:?}");
         assert_eq!(told(&world.over(&mut exchange)).0, "source_invalid", "{of:?}");
     }
-}
-
-#[test]
-fn the_end_of_another_call_is_no_end_of_this_one() {
-    for of in SUBJECTS {
-        let mut world = World::new(1);
-        let (mut exchange, mut other) = (world.exchange(of), world.exchange(of));
-        let elsewhere = if of == Subject::Leaf { Subject::Tinyid } else { Subject::Leaf };
-        let mut stranger = world.exchange(elsewhere);
-        world.sent(&mut exchange);
-        world.sent(&mut other);
-        let (call, _) = world.sent(&mut stranger);
-        let (result, _) = world.respond(&mut exchange, call, &Reply::good(elsewhere, 3));
-        assert_eq!(result, None, "{of:?}");
-        let result = world.over(&mut exchange);
-        assert!(told(&result).1.contains("ended with the response to another one"), "{of:?}: {result:?}");
-    }
-}
-
-#[test]
-fn an_earlier_call_of_the_same_exchange_does_not_end_the_later_one() {
-    let mut world = World::new(3);
-    let mut exchange = world.exchange(Subject::Range);
-    let (first, _) = world.sent(&mut exchange);
-    world.fail(&mut exchange, first.clone(), NoResponse::TimedOut, false);
-    world.sent(&mut exchange);
-    let (result, _) = world.respond(&mut exchange, first, &Reply::good(Subject::Range, 1));
-    assert_eq!(result, None);
-    assert_eq!(world.call(&mut exchange).server, 2);
-}
-
-#[test]
-fn a_second_end_has_no_effect() {
-    let mut world = World::new(2);
-    let mut exchange = world.exchange(Subject::Range);
-    let (call, _) = world.sent(&mut exchange);
-    assert!(world.respond(&mut exchange, call.clone(), &Reply::good(Subject::Range, 1)).0.is_some());
-    assert!(world.respond(&mut exchange, call.clone(), &Reply::good(Subject::Range, 1)).0.is_none());
-    assert!(world.fail(&mut exchange, call, NoResponse::Closed, false).is_none());
-    assert!(world.health.last_errors().all(|error| error.is_none()));
 }
 
 #[test]
@@ -312,22 +213,6 @@ fn a_host_that_does_not_report_an_end_is_not_waited_for() {
         // The end that comes after all changes nothing.
         let (result, _) = world.respond(&mut exchange, call, &Reply::good(of, 1));
         assert_eq!(result, None, "{of:?}");
-    }
-}
-
-#[test]
-fn results_are_of_their_kind() {
-    for of in SUBJECTS {
-        for reply in [Reply::good(of, 1), Reply::new(503, "")] {
-            let result = World::new(1).result(of, &reply);
-            let fits = match of {
-                Subject::Claim => matches!(result, HttpResult::Claimed(_)),
-                Subject::Renewal => matches!(result, HttpResult::Renewed(_)),
-                Subject::Release => matches!(result, HttpResult::Released(_)),
-                _ => matches!(result, HttpResult::Ids(_)),
-            };
-            assert!(fits, "{of:?}: {result:?}");
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Callers, their ids, and ends of calls, where no user sees it.
 
 use super::{Host, settings};
-use leafid_core::supply::{Call, Notice};
+use leafid_core::supply::Notice;
 use leafid_core::{Code, Error};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -92,38 +92,4 @@ fn who_waited_elsewhere_is_told_what_is_known_of_the_tag() {
     assert!(late(&host).contains("no id of the tag \"order\" within 7 ms: "), "{}", late(&host));
     host.supply.close(host.clocks());
     assert!(late(&host).starts_with("closed"), "{}", late(&host));
-}
-
-#[test]
-fn an_end_of_another_call_and_a_second_end_have_no_effect() {
-    let mut host = Host::new(settings());
-    let (one, other) = (host.tag("one").0, host.tag("other").0);
-    let tickets = [host.wait(one, 1), host.wait(other, 1)];
-    let (of_one, Call::ReadMark(read_one)) = host.supply.next_call(host.clocks()).unwrap() else { panic!() };
-    let (of_other, Call::ReadMark(read_other)) = host.supply.next_call(host.clocks()).unwrap() else {
-        panic!()
-    };
-    let (end_one, end_other) = (read_one.end_in_memory(None), read_other.end_in_memory(None));
-    host.supply.done(of_one, end_other.clone(), host.clocks());
-    assert!(!host.supply.has_calls(host.clocks()), "it is of another call");
-    for (id, end) in [(of_one, end_one), (of_other, end_other)] {
-        host.supply.done(id, end.clone(), host.clocks());
-        host.supply.done(id, end, host.clocks());
-    }
-    host.drive();
-    assert_eq!(host.asked.len(), 2);
-    assert_eq!(tickets.map(|ticket| host.collect(ticket).unwrap().len()), [1, 1]);
-}
-
-#[test]
-fn who_wants_no_ids_hears_once_there_are_some_and_leaves_them() {
-    let mut host = Host::new(settings());
-    let (tag, buffer) = host.tag("order");
-    let ticket = host.wait(tag, 0);
-    assert_eq!(host.collect(ticket), Err("Waits".into()));
-    host.drive();
-    assert_eq!(host.collect(ticket), Ok(Vec::new()));
-    assert_eq!(buffer.take().unwrap().0, 1);
-    let at_hand = host.wait(tag, 0);
-    assert_eq!(host.collect(at_hand), Ok(Vec::new()));
 }

@@ -2,31 +2,11 @@
 
 use super::{Host, settings};
 use leafid_core::supply::{Call, Collected, MarkStore, Prewarm, SupplySettings};
-use leafid_core::{Code, Error, Fetched, Segment};
+use leafid_core::{Code, Fetched, Segment};
 use std::time::Duration;
 
 fn held() -> SupplySettings {
     SupplySettings { marks: MarkStore::Held { gives_back: None }, step: None, ..settings() }
-}
-
-#[test]
-fn a_tag_that_never_had_ids_is_forgotten_and_another_is_not() {
-    let mut host = Host::new(settings());
-    let (used, unknown) = (host.tag("used").0, host.tag("unknown").0);
-    let ticket = host.wait(used, 1);
-    host.supply.forget(used);
-    host.drive();
-    assert!(host.collect(ticket).is_ok(), "somebody waited for it");
-    host.errors = vec![Error::new(Code::UnknownTag, "no")];
-    let ticket = host.wait(unknown, 1);
-    host.drive();
-    assert!(host.collect(ticket).is_err());
-    host.supply.forget(used);
-    host.supply.forget(unknown);
-    assert_eq!(host.supply.tags().map(|(name, _)| name.to_owned()).collect::<Vec<_>>(), ["used"]);
-    assert_ne!(host.tag("unknown").0, unknown, "its number is not used again");
-    let late = host.wait(unknown, 1);
-    assert!(host.collect(late).is_err_and(|error| error.starts_with("closed")));
 }
 
 #[test]

@@ -6,7 +6,6 @@ mod counted;
 mod forgotten;
 mod kept;
 mod limits;
-mod measures;
 mod memory;
 mod paths;
 mod served;

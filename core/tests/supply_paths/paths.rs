@@ -1,8 +1,7 @@
 //! When the next fetch is asked for.
 
 use super::{Host, settings};
-use leafid_core::supply::{Prewarm, SupplySettings, Wish};
-use std::time::Duration;
+use leafid_core::supply::SupplySettings;
 
 /// As a user sees it who takes one id after another: the first ones, `waits`, find the buffer empty.
 #[test]
@@ -33,30 +32,5 @@ fn the_next_fetch_is_asked_for_during_the_take_of_the_vectors() {
             }
             assert!(host.asked.len() >= 2, "{case}: {waits} waited");
         }
-    }
-}
-
-#[test]
-fn with_a_prefetch_of_100_only_who_needs_ids_has_them_fetched() {
-    for (prefetch, ahead) in [(99, 1), (100, 0)] {
-        let prewarm = Prewarm::Tags(vec!["order".into()]);
-        let mut host = Host::new(SupplySettings { step: Some(200), prefetch, prewarm, ..settings() });
-        let (tag, buffer) = host.tag("order");
-        host.drive();
-        assert_eq!(
-            (buffer.take_many(200).unwrap().0.count, host.asked.len()),
-            (200, 1),
-            "before the first use"
-        );
-        let ticket = host.wait(tag, 200);
-        host.drive();
-        assert_eq!((host.collect(ticket).unwrap().len(), host.asked.len()), (200, 2 + ahead));
-        // Who cannot wait comes back.
-        buffer.take_many(200).ok();
-        let wish = Wish { count: 200, blocks_at_most: Some(Duration::ZERO), ..Wish::default() };
-        let ticket = host.supply.wait(tag, wish, host.clocks());
-        assert!(host.collect(ticket).is_err());
-        host.drive();
-        assert_eq!((buffer.take_many(200).unwrap().0.count, host.asked.len()), (200, 3 + ahead));
     }
 }
