@@ -5,7 +5,6 @@ mod claims;
 mod frames;
 mod ids;
 mod protocols;
-mod renewals;
 mod unanswered;
 
 use leafid_core::http::{

@@ -49,7 +49,8 @@ impl Random {
     }
 }
 
-/// Runs a simulation with each of `count` seeds and names the one that failed; LEAFID_SEED replays a single one.
+/// Runs a simulation with each of `count` seeds and names the one that failed. LEAFID_CASES=50 runs fifty times as many,
+/// LEAFID_SEED=7 that one alone.
 pub(crate) fn each_seed(count: u64, simulate: impl Fn(u64)) {
     struct Named(u64);
     impl Drop for Named {
@@ -59,8 +60,15 @@ pub(crate) fn each_seed(count: u64, simulate: impl Fn(u64)) {
             }
         }
     }
-    let one = std::env::var("LEAFID_SEED").ok().and_then(|text| text.parse().ok());
-    for seed in one.map_or(0..count, |seed: u64| seed..seed + 1) {
+    let number = |name| {
+        let text = std::env::var(name).ok()?;
+        Some(text.parse::<u64>().unwrap_or_else(|error| panic!("{name}: {error}")))
+    };
+    let seeds = match number("LEAFID_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..count * number("LEAFID_CASES").unwrap_or(1),
+    };
+    for seed in seeds {
         let named = Named(seed);
         simulate(seed);
         drop(named);

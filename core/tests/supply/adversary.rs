@@ -1,9 +1,8 @@
 //! Worlds in which everything goes wrong, at random: seeds are played, and each world turns kind at many of its states.
 
-use crate::common::Random;
+use crate::common::{Random, each_seed};
 use crate::counters::Kind;
 use crate::scenario::Scenario;
-use crate::seeds::each_seed;
 use crate::world::World;
 use std::cell::RefCell;
 use std::collections::BTreeMap;

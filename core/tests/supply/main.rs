@@ -16,6 +16,5 @@ mod limits;
 mod liveness;
 mod process;
 mod scenario;
-mod seeds;
 mod servers;
 mod world;

@@ -2,12 +2,9 @@
 //! the test says.
 
 mod callers;
-mod counted;
 mod forgotten;
-mod kept;
 mod limits;
 mod memory;
-mod paths;
 mod served;
 mod server;
 mod stores;

@@ -1,5 +1,5 @@
 //! The table of states at the head of the machine: it names the states that the code has, and every way that a fetch
-//! goes is in it.
+//! goes is in it; and when the next fetch is asked for.
 
 use super::{Host, settings};
 use leafid_core::supply::{Call, FetchStage, MarkStore, SupplySettings, TagId};
@@ -85,12 +85,44 @@ fn each_way_of_a_fetch_is_in_the_table() {
         known.insert(format!("{state:?} Rests"));
     }
     let held = SupplySettings { marks: MarkStore::Held { gives_back: None }, ..settings() };
-    let kept = super::kept::settings_that_keep();
+    let kept = super::stores::settings_that_keep();
     let went: BTreeSet<String> = [settings(), held, kept].into_iter().flat_map(ways).collect();
     let unknown: Vec<&String> = went.difference(&known).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
     let seen = ["Rests Queues", "Queues ReadsMark", "ReadsMark Asks", "Asks Marks", "Queues TakesUnused"];
     for way in seen {
         assert!(went.contains(way), "{way} was not gone: {went:?}");
+    }
+}
+
+/// As a user sees it who takes one id after another: the first ones, `waits`, find the buffer empty.
+#[test]
+fn the_next_fetch_is_asked_for_during_the_take_of_the_vectors() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/vectors/prefetch.json");
+    let vectors: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    for case in vectors["cases"].as_array().unwrap() {
+        let (length, nth) = (case["length"].as_i64().unwrap(), case["nth"].as_u64().unwrap() as usize);
+        for waits in [1, 2, nth - 1, nth] {
+            let mut host = Host::new(SupplySettings { step: Some(length), ..settings() });
+            let (tag, buffer) = host.tag("order");
+            let ticket = host.wait(tag, waits);
+            host.drive();
+            let mut taken = host.collect(ticket).unwrap();
+            while taken.len() < nth && taken.len() < length as usize {
+                assert_eq!(host.asked.len(), 1, "{case}: {} of {waits} waited", taken.len());
+                let (id, wants_fetch) = buffer.take().unwrap();
+                taken.push(id);
+                if wants_fetch {
+                    host.supply.wants_more(tag, host.clocks());
+                }
+                host.drive();
+            }
+            if (taken.len() as i64) < nth as i64 {
+                assert_eq!(host.asked.len(), 1, "{case}: it is short");
+                host.wait(tag, 1);
+                host.drive();
+            }
+            assert!(host.asked.len() >= 2, "{case}: {waits} waited");
+        }
     }
 }
