@@ -268,4 +268,20 @@ impl fmt::Debug for Snowflake {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    impl Snowflake {
+        /// A handle of this generator, for the simulation.
+        pub(crate) fn of(generator: Generator) -> Snowflake {
+            let flake = Snowflake {
+                settings: Arc::clone(&generator.driver.settings),
+                generator: PerProcess::new(),
+                closed: AtomicBool::new(false),
+                released: AtomicBool::new(true),
+            };
+            let _ = flake.generator.install(generator, os::process::generation());
+            flake
+        }
+    }
+}
