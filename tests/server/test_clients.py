@@ -29,7 +29,7 @@ def test_rusts_clients_get_ids_of_each_store(store):
     program = os.environ.get("LEAFID_SERVER_CLIENTS")
     command = [program] if program else ["cargo", "test", "--quiet", "-p", "leafid-server", "--test", "clients"]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "LEAFID_SERVER_TEST_STORE": store.url},
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)  # fmt: skip
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
     assert done.returncode == 0, done.stdout
     assert "4 passed" in done.stdout
 
@@ -41,7 +41,7 @@ def test_pythons_clients_of_several_processes_share_one_id_space(store, new_tag,
     with Server(store.url, "--snowflake-name", name) as server:
         command = [PYTHON, "-c", PROGRAM, server.url, tag, name]
         clients = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-        said = [client.communicate(timeout=120)[0].splitlines() for client in clients]
+        said = [client.communicate()[0].splitlines() for client in clients]
         assert [client.returncode for client in clients] == [0] * 3
         plain = server.client()
         check_unique([*(int(id) for lines in said for id in lines[0].split()), *plain.ids(tag, 500)], 17_000)

@@ -14,7 +14,7 @@ from test_leases import clock_off_by, instance
 
 YEAR_S = 365 * 86_400
 NEAR_MS = 3_600_000
-LEASE = ("--lease-ms", "1000", "--clock-threshold-ms", "500", "--workers", "5-9", "--snowflake-worker", "7")
+LEASE = ("--lease-ms", "3000", "--clock-threshold-ms", "500", "--workers", "5-9", "--snowflake-worker", "7")
 
 
 class Clock:
@@ -100,7 +100,7 @@ def check_freed(url, clock, name, environment=None):
 
 
 def worker(url, *words):
-    command = [BINARY, "--store", url, "--lease-ms", "1000", "worker", *words]
+    command = [BINARY, "--store", url, "--lease-ms", "3000", "worker", *words]
     done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode, done.stdout
 

@@ -71,7 +71,7 @@ def test_servers_that_are_killed_give_nothing_twice(etcd, new_tag):
             servers[at] = Server(etcd.url, *QUICK)
         all_go_on(found)
 
-    check_unique(run_clients(servers, tag, kill_each), 2_000)
+    run_clients(servers, tag, kill_each)
 
 
 def test_regions_with_a_store_each_give_nothing_twice(one, file, new_tag):
@@ -130,11 +130,11 @@ def test_a_node_that_is_killed_stops_nothing(three, new_tag):
     def kill_each(found):
         for node in three.nodes:
             node.kill()
-            all_go_on(found, 40)
+            all_go_on(found)
             node.start()
         all_go_on(found)
 
-    check_unique(run_clients(servers, tag, kill_each), 2_000)
+    run_clients(servers, tag, kill_each)
 
 
 def test_without_a_quorum_buffered_ids_go_on_and_ready_says_so(three, new_tag):
@@ -205,7 +205,7 @@ def test_a_node_that_is_cut_off_stops_nothing(new_tag, name):
         def cut(found):
             for node in cluster.nodes:
                 node.host.cut()
-                all_go_on(found, 60)
+                all_go_on(found)
                 before = len(granted)
                 until(lambda before=before: len(granted) > before, "worker ids are claimed")
                 node.host.join()
@@ -215,7 +215,7 @@ def test_a_node_that_is_cut_off_stops_nothing(new_tag, name):
             until(lambda: client.get("/ready")[0] == 503, "the server is not ready")
             for node in cluster.nodes:
                 node.host.join()
-            all_go_on(found, 60)
+            all_go_on(found)
 
         def meanwhile(found):
             def then_end():
@@ -226,7 +226,7 @@ def test_a_node_that_is_cut_off_stops_nothing(new_tag, name):
 
             in_threads(then_end, *[lambda at=at: claim(at) for at in range(2)])
 
-        check_unique(run_clients(servers, tag, meanwhile), 2_000)
+        run_clients(servers, tag, meanwhile)
         check_unique(granted, 10)
     finally:
         for server in servers or ():
@@ -267,17 +267,17 @@ def test_a_late_write_does_not_meet_its_revision_in_another_history(one, new_tag
             assert server.client().range(tag, 10) == (1, 11)
         read_at = node.revision()
         network.holding.set()
-        client = slow.client(timeout=90)
+        client = slow.client()
         asking = threading.Thread(target=lambda: late.append(client.range(tag, 10)))
         asking.start()
-        assert network.held.wait(20)
+        assert network.held.wait()
         node.restore()
         with Server(one.url, "--no-snowflake") as server:
             given = server.client().range(tag, 100)
             assert given == (1, 101) and node.revision() == read_at
         network.holding.clear()
         network.go.set()
-        asking.join(60)
+        asking.join()
         assert late == [(101, 111)]
     finally:
         network.go.set()
@@ -297,7 +297,7 @@ def test_a_compaction_changes_nothing(one, new_tag):
             node.ask("/v3/maintenance/defragment", {})
         all_go_on(found)
 
-    check_unique(run_clients(servers, tag, compact), 2_000)
+    run_clients(servers, tag, compact)
 
 
 def test_servers_whose_clocks_are_apart_never_grant_one_span_twice(one, name):
@@ -349,7 +349,7 @@ def test_a_cluster_with_tls_and_a_password(new_tag, name):
         for wrong, why in ((f"etcd://{hosts}?ca={authority.certificate}", "user"), (f"etcd://{hosts}?ca={others}", "TLS"),
                            (f"etcd://root:wrong@{hosts}?ca={authority.certificate}", "password")):  # fmt: skip
             with Server(wrong, "--start-timeout-ms", "300", wait=False) as server:
-                assert server.process.wait(20) == 1
+                assert server.process.wait() == 1
                 assert why in server.log(), server.log()
     finally:
         if cluster:

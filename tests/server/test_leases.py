@@ -109,15 +109,15 @@ def test_claims_of_one_moment_get_different_ids(store, name):
         client = servers[at % 2].client()
         client.get("/health")
         for found in rounds:
-            moment.wait(20)
+            moment.wait()
             now = now_ms()
             status, lease = client.claim(instance(), name, until=now + 100)
             if status == 200:
                 found.append(lease["worker_id"])
-                moment.wait(20)
+                moment.wait()
                 client.post("/api/worker/release", holder(name, lease, lease["from"] + 1))
             else:
-                moment.wait(20)
+                moment.wait()
 
     try:
         in_threads(*(lambda at=at: claim(at) for at in range(6)))
@@ -316,7 +316,8 @@ def test_one_fixed_worker_id_after_a_server_whose_clock_was_ahead(file, name):
     with Server(file.url, *options) as second:
         client = second.client()
         refused = client.ids("any", mode="snowflake")
-        assert refused == [], "the span of the first is not over"
+        assert refused == [] or now_ms() >= until_ms, "the span of the first is not over"
+        ids += refused
         ids += until(lambda: client.ids("any", mode="snowflake"), "it has its worker id")
         assert (min(ids[501:] or ids[-1:]) >> 22) + 1288834974657 >= until_ms
         ids += client.ids("any", 500, "snowflake")

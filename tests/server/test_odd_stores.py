@@ -35,7 +35,7 @@ def odd(engine, name):
 def refused(store, **more):
     """What a start and `check` say of a store, which both refuse."""
     with Server(store, wait=False, **more) as server:
-        assert server.process.wait(20) == 1
+        assert server.process.wait() == 1
         code, said = check(store, **more)
         assert code == 1
         return server.log(), said
@@ -108,7 +108,7 @@ def test_a_counter_that_outgrows_its_column_gives_nothing_twice(engine, odd):
     try:
         found = []
         for _ in range(2):
-            with Server(store, "--timeout-ms", "300", "--no-snowflake") as server:
+            with Server(store, "--timeout-ms", "2000", "--no-snowflake") as server:
                 ranges = filter(None, [server.client().range("order", 100) for _ in range(4)])
                 found += [id for start, end in ranges for id in range(start, end)]
         check_unique(found, 200)
@@ -191,7 +191,7 @@ def test_a_tag_with_two_rows_gives_no_id(file):
     columns = "biz_tag varchar(128), max_id bigint, step int, description varchar(256), update_time timestamp"
     file.sql(f"CREATE TABLE leaf_alloc ({columns})")
     make_tag(file.url, "order", step=10)
-    with Server(file.url, "--timeout-ms", "300") as server:
+    with Server(file.url, "--timeout-ms", "2000") as server:
         client = server.client()
         assert client.range("order", 10) == (1, 11)
         with pytest.raises(AssertionError, match="2 rows of the tag"):
@@ -239,7 +239,7 @@ def test_a_file_that_is_no_database_is_refused_at_once_and_left_as_it_is(file):
 
 def test_an_sqlite_file_that_is_replaced_gives_nothing_more(file):
     make_tag(file.url, "order", step=10)
-    with Server(file.url, "--timeout-ms", "300") as server:
+    with Server(file.url, "--timeout-ms", "2000") as server:
         client = server.client()
         found = [*range(*client.range("order", 10))]
         moved = file.folder / "moved"
@@ -261,7 +261,7 @@ def test_an_sqlite_file_that_is_replaced_gives_nothing_more(file):
 def test_an_sqlite_file_that_loses_its_log_gives_nothing_more(file, ends):
     """A server that starts then makes a log of its own, and neither sees what the other one commits."""
     make_tag(file.url, "order", step=10)
-    with Server(file.url, "--timeout-ms", "300", "--no-snowflake") as server:
+    with Server(file.url, "--timeout-ms", "2000", "--no-snowflake") as server:
         client = server.client()
         assert client.range("order", 10) == (1, 11)
         for end in ends:
@@ -275,7 +275,7 @@ def test_an_sqlite_file_that_loses_its_log_gives_nothing_more(file, ends):
 def test_a_connection_to_another_file_is_not_used_once_the_right_one_is_back(file):
     """The first connection ends by a failure, so the next one is made while another file is at the path."""
     make_tag(file.url, "order", step=10)
-    with Server(file.url, "--timeout-ms", "300") as server:
+    with Server(file.url, "--timeout-ms", "2000") as server:
         client = server.client()
         found = [*range(*client.range("order", 10))]
         moved, other = file.folder / "moved", file.folder / "other"

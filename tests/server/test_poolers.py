@@ -86,7 +86,7 @@ def test_a_pooler_of_statements_is_refused_at_once(engine, new_tag):
     pooler = pooled(engine, "statement")
     try:
         with Server(pooler.url, *OPTIONS, wait=False) as server:
-            assert server.process.wait(20) == 1
+            assert server.process.wait() == 1
             assert "pool_mode = transaction or session" in server.log()
         code, said = check(pooler.url)
         assert code == 1 and "pool_mode = transaction or session" in said

@@ -19,7 +19,7 @@ def test_no_form_of_an_address_shows_its_password(scheme, tmp_path):
         for command in (["check"], []) if "://" in store else (["check"],):
             env = {"LEAFID_SERVER_STORE": store, "LEAFID_SERVER_LOG": "trace"}
             words_of = [BINARY, *words, *command]
-            done = subprocess.run(words_of, env=env, cwd=tmp_path, check=False, capture_output=True, text=True, timeout=60)
+            done = subprocess.run(words_of, env=env, cwd=tmp_path, check=False, capture_output=True, text=True)
             said = done.stdout + done.stderr
             assert VECTOR["marker"] not in said, f"{store!r}: {said}"
 
@@ -32,6 +32,6 @@ def test_no_collector_and_no_file_shows_a_secret(tmp_path):
             words = ["--listen", "127.0.0.1:0", "--store", "mysql://127.0.0.1:1/x", "--start-timeout-ms", "100"]
             words += ["--tls-key", "x.pem"] if option == "tls-cert" else []
             command = [BINARY, f"--{option}={value}", *words]
-            done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True, timeout=60)
+            done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
             said = done.stdout + done.stderr
             assert VECTOR["marker"] not in said, f"{option} {value!r}: {said}"
