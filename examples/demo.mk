@@ -15,6 +15,7 @@ demo_parts := made/c made/python made/node made/server build/examples/orders-rus
 .PHONY: demo demo-browser made/demo test/examples need/examples
 
 # Side by side: what is installed waits for the network, and linking uses one processor.
+demo: export WITHOUT_WASM := 1
 demo: need/tools made/demo
 	@$(MAKE) --no-print-directory --jobs --output-sync=target $(demo_parts)
 	@NODE=$(NODE) build/venv/bin/python examples/orders/run.py $(if $(ORDERS),--orders $(ORDERS)) $(if $(KILL),--kill $(KILL)) \

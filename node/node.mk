@@ -23,10 +23,11 @@ need/node:
 	@command -v $(NPM) >/dev/null || { echo "npm is missing: it comes with Node.js, on Debian as the package npm" >&2; exit 1; }
 	@$(NODE) -e 'if (+process.versions.node.split(".")[0] < 20) { console.error(`node $${process.version} is too old: install Node.js 20 or newer from https://nodejs.org`); process.exit(1) }'
 
-made/node: need/node made/wasm build/LICENSE-THIRD-PARTY
+# WITHOUT_WASM=1: the addon alone, for the demo. The modules take longer to build than the rest of it.
+made/node: need/node $(if $(WITHOUT_WASM),,made/wasm) build/LICENSE-THIRD-PARTY
 	@echo "== building leafid for Node"
 	@$(CARGO) build --profile $(LEAFID_PROFILE) --quiet -p leafid-node
-	@$(NODE) node/tools/package.mjs build/node here=$(built) build/node $(node_test)
+	@$(NODE) node/tools/package.mjs build/node here=$(built) build/node $(if $(WITHOUT_WASM),--without-wasm,$(node_test))
 
 test/node: made/node
 	@rm -rf $(node_test)/tests && cp -R node/tests $(node_test)/tests

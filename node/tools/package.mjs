@@ -1,6 +1,6 @@
 // Packs the npm packages and installs them; does nothing when nothing changed.
 //
-//   node node/tools/package.mjs OUT PLATFORM=BUILT… [FOLDER…]
+//   node node/tools/package.mjs OUT PLATFORM=BUILT… [FOLDER…] [--without-wasm]
 //
 // `lib` and `wasm` of the package have node/js/front in common, over node/js/native or node/js/wasm: see addScripts.
 //
@@ -13,7 +13,8 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 
-const [out, ...words] = process.argv.slice(2)
+const withoutWasm = process.argv.includes('--without-wasm')
+const [out, ...words] = process.argv.slice(2).filter(word => word !== '--without-wasm')
 const build = resolve(out)
 const libraries = { darwin: 'libleafid_node.dylib', win32: 'leafid_node.dll', linux: 'libleafid_node.so' }
 const addons = words.filter(word => word.includes('=')).map(word => {
@@ -25,7 +26,7 @@ const manifest = JSON.parse(readFileSync('node/package.json', 'utf8'))
 const programs = ['index', 'testing', 'prometheus', 'opentelemetry'].flatMap(name => [`${name}.js`, `${name}.d.ts`])
 const shipped = ['package.json', ...programs, 'README.md', 'bin', 'js'].map(name => join('node', name))
 /** What `make build OF=wasm` built. */
-const modules = ['leafid', 'leafid-run', 'leafid-public-ids'].map(name => `build/wasm/${name}.wasm`)
+const modules = withoutWasm ? [] : ['leafid', 'leafid-run', 'leafid-public-ids'].map(name => `build/wasm/${name}.wasm`)
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']
 /** Of what an addon and the module contain: packaging/notices.py writes it. */
 const notices = 'build/LICENSE-THIRD-PARTY'
@@ -80,6 +81,7 @@ function pack(name, fill) {
 
 /** The WebAssembly modules as files, and the main one as text in a program. */
 function addModules(folder) {
+  if (withoutWasm) return
   for (const file of modules) cpSync(file, join(folder, basename(file)))
   const main = readFileSync(modules[0], 'base64')
   const text = `export const bytes = () => Uint8Array.from(atob('${main}'), each => each.charCodeAt(0))\n`
