@@ -3,15 +3,14 @@
 #   make bench             leafid in Rust, C, Python and Node, each beside its floors and its peers, which are installed
 #                          below build/peers; OF="rust c" for some languages, PEERS=0 without the peers,
 #                          SECONDS=60 for this long a look at the tail of next under a slow source
-#   make bench OF=report      the tables and the plots of the last run again
+#   make bench OF=report      the tables of the last run again
 #   make bench OF=wasm        leafid/wasm in Node, beside its floors
 #   make bench OF=server      leafid-server beside an axum handler that returns a constant
-#   make bench OF=public-ids public ids in Rust, under Criterion, beside AES
 
 BENCH_LANGS := rust c python node
 PEERS ?= 1
 
-.PHONY: bench/all $(BENCH_LANGS:%=bench/%) bench/wasm bench/server bench/report bench/public-ids need/bench
+.PHONY: bench/all $(BENCH_LANGS:%=bench/%) bench/wasm bench/server bench/report need/bench
 
 bench/all $(BENCH_LANGS:%=bench/%): need/bench bench/Cargo.lock made/c made/python made/node
 	@PEERS=$(PEERS) BENCH_SECONDS=$(SECONDS) bench/run.sh $(if $(filter all,$(@F)),$(BENCH_LANGS),$(@F))
@@ -36,10 +35,6 @@ need/bench:
 
 bench/report:
 	@python3 bench/report.py build/bench
-	@python3 bench/plots.py build/bench build/bench/plots
-
-bench/public-ids: bench/Cargo.lock
-	CARGO_TARGET_DIR=$(CURDIR)/build/bench/rust-target cargo bench --manifest-path bench/rust/Cargo.toml --bench public_ids
 
 # Instructions of the hot paths, counted by callgrind, beside those of bench/instructions.toml: the same on any machine
 # whose processor has AES instructions.

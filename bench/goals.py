@@ -55,9 +55,6 @@ GROWTH = [
       for n in NUMBERS),
     *(Row(f"cost_generators_{n}_in_turn", f"next, {n:,} generators in turn", floors=every("adds, counters in turn"))
       for n in NUMBERS),
-    *(Row(f"cost_urls_{n}", f"tag.next, {n} URLs", floors=every("of one URL"), goals=every(times(1.2))) for n in range(1, 6)),
-    *(Row(f"cost_urls_{n}_last", f"tag.next, {n} URLs, the last answers", floors=every("of one URL"), goals=every(times(1.2)))
-      for n in range(1, 6)),
     *(Row(f"threads_{of}_{n}", f"{of.replace('_', ', ')}: {n} threads", "M ids/s", every("adds to one counter"))
       for of in ("tag", "snowflake", "tag_local", "snowflake_local") for n in (1, 2, 4, 8, 16, 32, 64)),
     *(Row(f"threads_{of}_kept", f"{of}: least of 4 to 64 threads, to 2", "share", every("adds"), every(least(0.8)))
@@ -87,6 +84,7 @@ ROWS = [
     Row("list", "take(1000), a list", "ns/id", LIST, every(times(1.2))),
     Row("fill", "fill of 1,000,000", "ns/id", WRITE, FILL),
     Row("fill_cached", "fill of 65,536", "ns/id", WRITE, FILL),
+    Row("public_id", "encrypt of public ids", floors=every("ten blocks of AES-128")),
     Row("idle", "processor while idle", "%"),
     Row("idle_ferroid", "processor while idle: ferroid's clock", "%"),
     Row("tag", "tag.next", floors=ADD, goals={"rust": times(1.15), "python": times(1.15)}),
@@ -132,10 +130,8 @@ NODE_64 = (
     "nodejs-snowflake", "@sapphire/snowflake", "snowyflake", "snowflake-id", "flakeid", "flake-idgen", "simple-flakeid",
     "simpleflakes",
 )  # fmt: skip
-# Ferroid's clock is a thread that stands still in a forked child; rs-snowflake is not to be shared by threads.
+# Without ferroid: its clock is a thread that stands still in a forked child.
 RUST_CLOCKS = ("snowdon", "idgen_rs", "idgenerator", "uuid", "snowflaked", "snowflake-ng", "ulid")
-# Subjects of these that are of another kind: random ones, and generators that threads cannot share.
-UNLIKE = ("_v4", "(&mut)")
 
 AHEAD = [
     Ahead("rust", "Snowflake::next wide 5+23", RUST_CLOCKS, "peers that read a clock"),

@@ -1,5 +1,4 @@
-"""The tables of a bench run: every subject, throughput by threads, and the figures that have a goal with whether it is
-met.
+"""The tables of a bench run: every subject, and the figures that have a goal with whether it is met.
 
     python3 bench/report.py build/bench
     python3 bench/report.py build/bench --markdown   the figures alone, for docs/PERFORMANCE.md
@@ -21,14 +20,11 @@ def main(folder, markdown=False):
         for row in [FIGURES, ["---"] * len(FIGURES), *measured(measures), *across(measures), *ahead(subjects)]:
             print(f"| {' | '.join(row)} |")
         return
-    if any(line["kind"] != "threads" for line in subjects):
+    if subjects:
         print_table(
             ["language", "peer", "version", "subject", "kind", "ns median", "min", "cpu", "duplicates", "notes"],
-            [subject_row(line) for line in subjects if line["kind"] != "threads"],
+            list(map(subject_row, subjects)),
         )
-    if any(line["kind"] == "threads" for line in subjects):
-        print("\nMillions of ids a second, all threads together")
-        print_table(*by_threads(subjects))
     rows = [*measured(measures), *across(measures), *ahead(subjects)]
     if rows:
         print("\nFigures, medians, each beside its floor in the same run")
@@ -48,18 +44,6 @@ def subject_row(line):
     dups = "" if line.get("dups") is None else f"{line['dups']:,} of {line['checked']:,}"
     return [line["lang"], line["peer"], line["version"], line["what"], line["kind"], number(line["ns_median"]),
             number(line["ns_min"]), number(line.get("cpu_ns")), dups, line["notes"]]
-
-
-def by_threads(subjects):
-    lines = [line for line in subjects if line["kind"] == "threads"]
-    counts = sorted({line["threads"] for line in lines})
-    table = {}
-    for line in lines:
-        key = line["lang"], line["peer"], line["what"]
-        if line["ns_median"]:
-            table.setdefault(key, {})[line["threads"]] = f"{1e3 / line['ns_median']:.1f}"
-    head = ["language", "peer", "subject", *(f"{count}" for count in counts)]
-    return head, [[*key, *(cells.get(count, "") for count in counts)] for key, cells in table.items()]
 
 
 def measured(measures):
@@ -88,7 +72,7 @@ def ahead(subjects):
         else:
             lines = call_costs(subjects, one.lang)
         ours = [line for line in lines if line["peer"] == "leafid" and line["what"] == one.what]
-        peers = [line for line in lines if line["peer"] in one.peers and not any(kind in line["what"] for kind in goals.UNLIKE)]
+        peers = [line for line in lines if line["peer"] in one.peers]
         if not ours or not peers:
             continue
         ours, best = ours[0], min(peers, key=lambda line: line["ns_median"])

@@ -1,11 +1,11 @@
 #!/bin/bash
 # Measures leafid, its floors and its peers in one run, and writes one JSON line per subject to build/bench/LANGUAGE.jsonl;
-# then the tables, and the plots into build/bench/plots.
+# then the tables.
 #   bench/run.sh                 what `make bench` runs: about half an hour, installs the peers into build/peers
 #   bench/run.sh rust node       some languages of c, rust, python, node; the others' lines are kept
 #   PEERS=0 bench/run.sh         without the peers
-# BENCH_SECONDS is how long the tail of `next` is looked at under a slow source, in each language but C; 10 if unset.
-# Needs: cargo, a C compiler, python3, node. For the C peers uuid-dev, for one floor of Node's its headers (NODE_INCLUDE).
+# BENCH_SECONDS is how long the tail of `next` is looked at under a slow source; 10 if unset.
+# Needs: cargo, a C compiler, python3, node.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/.." && pwd)
@@ -17,12 +17,11 @@ PEERS=${PEERS:-1}
 rounds=3
 in_turn=call
 # Then one after another.
-parts_rust="two loop fill tags footprint floors ours by_threads scale threads start tail"
-parts_c="loop fill tags footprint floors ours"
-parts_python="two loop fill tags footprint floors ours tag_subjects start tail"
-parts_node="loop fill tags footprint floors ours tag_subjects start tail"
+parts_rust="two loop fill public_ids tags footprint ours scale threads start tail"
+parts_c="loop fill tags footprint"
+parts_python="two loop fill tags footprint ours tag_subjects start"
+parts_node="loop fill tags footprint ours tag_subjects start"
 
-NODE_INCLUDE=${NODE_INCLUDE:-$(dirname "$(dirname "$(readlink -f "$(command -v node || echo /usr/bin/node)")")")/include/node}
 mkdir -p "$build/floors" "$peers/node"
 export RUST_BACKTRACE=0 BENCH_FLOORS=$build/floors BENCH_NODE=$root/build/node
 BENCH_STATE=$(mktemp -d "$build/state.XXXXXX")
@@ -51,16 +50,7 @@ make_rust() {
 rust() { "$build/rust-target/release/leafid-bench" "$@"; }
 
 make_c() {
-  local flags=()
-  if [ "$PEERS" = 1 ]; then
-    flags+=("$here/c/peers.c" -DWITH_PEERS "-DLIBUUID_VERSION=\"$(pkg-config --modversion uuid 2>/dev/null || true)\"")
-    if echo '#include <uuid/uuid.h>' | "${CC:-cc}" -E - >/dev/null 2>&1; then
-      flags+=(-DWITH_LIBUUID -luuid)
-    else
-      echo "   (no uuid/uuid.h: libuuid is left out; Debian's package is uuid-dev)" >&2
-    fi
-  fi
-  "${CC:-cc}" -O2 -I"$root/build/c/include" "$here"/c/{main,harness,floors,ours,tags}.c "${flags[@]}" \
+  "${CC:-cc}" -O2 -I"$root/build/c/include" "$here/c/bench.c" \
     -L"$root/build/c/lib" -lleafid -Wl,-rpath,"$root/build/c/lib" -lm -pthread -o "$build/c-bench"
 }
 c() { "$build/c-bench" "$@"; }
@@ -81,11 +71,6 @@ python() { PYTHONPATH=$build/floors:$peers/python PYTHONDONTWRITEBYTECODE=1 "$py
 make_node() {
   build_rust node/floor
   lib libnodefloor nodefloor.node
-  if [ -f "$NODE_INCLUDE/node_api.h" ]; then
-    "${CC:-cc}" -O2 -shared -fPIC -I"$NODE_INCLUDE" "$here/node/floor/napi_floor.c" -o "$build/floors/napi_floor.node"
-  else
-    echo "   (no node_api.h in NODE_INCLUDE: the floors in C are left out)" >&2
-  fi
   if [ "$PEERS" = 1 ] && ! cmp -s "$here/node/peers.json" "$peers/node/package.json"; then
     cp "$here/node/peers.json" "$peers/node/wanted.json"
     (cd "$peers/node" && cp wanted.json package.json && npm install --silent --ignore-scripts --no-audit --no-fund >&2) ||
@@ -119,7 +104,7 @@ for lang in $langs; do
   for part in ${!parts}; do
     measure "$lang" "$part"
   done
-  [ "$PEERS" != 1 ] || measure "$lang" peers
+  [ "$PEERS" != 1 ] || [ "$lang" = c ] || measure "$lang" peers
 done
 
 # A language that failed has ended this script above, and left the lines of before.
@@ -127,4 +112,3 @@ for lang in $langs; do
   mv "$build/new-$lang" "$build/$lang.jsonl"
 done
 python3 "$here/report.py" "$build"
-python3 "$here/plots.py" "$build" "$build/plots"

@@ -1,6 +1,5 @@
 // ns per id of Node id generators, one JSON line per measured subject. Arguments say what to measure.
 const PARTS = {
-  floors: ['floors', 'floors'],
   ours: ['ours', 'ours'],
   call: ['ours', 'call'],
   loop: ['ours', 'plainLoop'],
@@ -8,7 +7,6 @@ const PARTS = {
   tags: ['tags', 'tags'],
   tag_subjects: ['tags', 'subjects'],
   footprint: ['ours', 'footprint'],
-  tail: ['tail', 'tail'],
   start: ['start', 'start'],
   peers: ['peers', 'peers'],
 }

@@ -2,7 +2,6 @@
 //
 // sustained  ids back to back, waiting for the next tick included
 // burst      1024 ids right after a fresh millisecond, so nothing ever waits: the cost of a call
-// batch      one call makes 1000 ids
 //
 // Every subject that makes ids is also checked: ids once more, duplicates and descents counted.
 import { readFileSync } from 'node:fs'
@@ -26,12 +25,6 @@ export function timed(loop, f, n) {
 }
 
 const times = (k, f) => Array.from({ length: k }, f)
-
-export function raw(peer, what, f) {
-  const loop = looper()
-  timed(loop, f, N)
-  emit(peer, what, 'floor', times(REPS, () => timed(loop, f, N * 2)[0]))
-}
 
 export function single(peer, what, f, n = N, key = x => x) {
   const loop = looper()
@@ -74,17 +67,6 @@ export function burst(peer, what, f, k = BURST, n = N / 4, key = x => x) {
   }
   once()
   emit(peer, what, 'burst', times(REPS, once), lookedAt(f, n, key, k))
-}
-
-/** One call of f makes `per` ids, and answers them or leaves them in `out`. */
-export function batch(peer, what, f, per, out) {
-  const loop = looper()
-  timed(loop, f, N / per)
-  const ns = times(REPS, () => timed(loop, f, (N / per) * 10)[0] / per)
-  if (peer === 'floor') return emit(peer, what, 'floor', ns)
-  const ids = new BigInt64Array(N)
-  for (let at = 0; at < N; at += per) ids.set(f() ?? out, at)
-  emit(peer, what, 'batch', ns, likeness(ids))
 }
 
 function emit(peer, what, kind, ns, seen = {}) {

@@ -1,10 +1,10 @@
 // leafid for Node: as the peers are measured, and the figures that have a goal, each beside its floor in the same run.
 import { existsSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { addons } from './floors.mjs'
-import { N, WINDOWS, batch, burst, compared, looper, measured, nextTick, single, timed, windowOf } from './harness.mjs'
+import { N, WINDOWS, compared, looper, measured, nextTick, single, timed, windowOf } from './harness.mjs'
 
-const { Snowflake } = createRequire(process.env.BENCH_NODE + '/')('leafid')
+const require = createRequire(process.env.BENCH_NODE + '/')
+const { Snowflake } = require('leafid')
 
 let count = 0
 /**
@@ -18,22 +18,15 @@ function opened({ wide = false, randomStart = 100 } = {}) {
 }
 
 export function ours() {
-  const g = opened()
-  single('leafid', 'next -> BigInt', () => g.next())
-  burst('leafid', 'next -> BigInt', () => g.next())
   const wide = opened({ wide: true, randomStart: 0 })
   single('leafid', 'next -> BigInt wide 5+23', () => wide.next())
-  if (wide.nextString) single('leafid', 'nextString wide 5+23', () => wide.nextString())
-  const out = new BigInt64Array(1000)
-  batch('leafid', 'fill(BigInt64Array(1000)) wide 5+23', () => wide.fill(out), 1000)
-  batch('leafid', 'take(1000) wide 5+23', () => wide.take(1000), 1000)
 }
 
 /** One call where nothing waits, in turn with a read of the clock, and with a napi-rs closure that counts. */
 export async function call() {
   const g = opened({ wide: true, randomStart: 0 })
   await compared(WINDOWS, windowOf(() => Date.now()), { call: windowOf(() => g.next()) })
-  const count = addons().rs.makeClosure()
+  const count = require(`${process.env.BENCH_FLOORS}/nodefloor.node`).makeClosure()
   await compared(WINDOWS, windowOf(() => count()), { call_closure: windowOf(() => g.next()) })
 }
 

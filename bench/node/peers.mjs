@@ -1,5 +1,4 @@
 // The packages that a Node program can pick instead, resolved from the folder this is started in.
-import crypto from 'node:crypto'
 import { createRequire } from 'node:module'
 import { N, burst, single } from './harness.mjs'
 
@@ -44,19 +43,7 @@ export async function peers() {
   const { simpleflake } = require('simpleflakes')
   single('simpleflakes', 'simpleflake -> BigNum (41 bits time, 23 random)', () => simpleflake(), N, String)
 
-  // --- 128-bit and strings
-  const uuid = await import(require.resolve('uuid'))
-  single('uuid', 'v7 -> string', () => uuid.v7())
-  single('uuid', 'v4 -> string', () => uuid.v4())
-  single('node', 'crypto.randomUUID -> string', () => crypto.randomUUID())
-  const napiUuid = require('@napi-rs/uuid')
-  single('@napi-rs/uuid', 'v4 -> string', () => napiUuid.v4())
-  const { ulid, monotonicFactory } = require('ulid')
-  const mono = monotonicFactory()
-  single('ulid', 'ulid -> string', () => ulid(), N / 10)
-  single('ulid', 'monotonicFactory -> string', () => mono())
+  // --- strings
   const hyperid = require('hyperid')()
   single('hyperid', 'hyperid() -> string', () => hyperid())
-  const { nanoid } = await import(require.resolve('nanoid'))
-  single('nanoid', 'nanoid -> string', () => nanoid())
 }

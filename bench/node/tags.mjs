@@ -1,6 +1,6 @@
 // Segments in Node: a tag's ids from memory, each figure in turn with its floor.
 import { createRequire } from 'node:module'
-import { CALLS, N, WINDOWS, batch, compared, single, windowOf } from './harness.mjs'
+import { CALLS, N, WINDOWS, compared, single, windowOf } from './harness.mjs'
 import { arrays } from './ours.mjs'
 
 const { Segments } = createRequire(process.env.BENCH_NODE + '/')('leafid')
@@ -26,10 +26,7 @@ export async function tags() {
 export async function subjects() {
   const order = segments().tag('order')
   await order.next()
-  const out = new BigInt64Array(1000)
   single('leafid', 'tag.nextSync -> BigInt', order.nextSync)
-  batch('leafid', 'tag.takeSync(1000)', () => order.takeSync(1000), 1000)
-  batch('leafid', 'tag.fill(BigInt64Array(1000))', () => order.fill(out), 1000)
 }
 
 /** One call, in turn with a read of an array of ids. */

@@ -4,7 +4,6 @@ import importlib
 import sys
 
 PARTS = {
-    "floors": ("floors", "measure"),
     "ours": ("ours", "measure"),
     "call": ("ours", "call"),
     "two": ("ours", "two"),
@@ -13,7 +12,6 @@ PARTS = {
     "tags": ("tags", "measure"),
     "tag_subjects": ("tags", "subjects"),
     "footprint": ("ours", "footprint"),
-    "tail": ("tail", "measure"),
     "start": ("start", "measure"),
     "peers": ("peers", "measure"),
 }

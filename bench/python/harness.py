@@ -2,7 +2,6 @@
 
 sustained  ids back to back, waiting for the next tick included
 burst      1024 ids right after a fresh millisecond, so nothing ever waits: the cost of a call
-batch      one call makes many ids
 
 Figures include the loop. Every subject that makes ids is also checked: ids once more, duplicates and descents counted.
 """
@@ -11,7 +10,7 @@ import importlib.metadata
 import json
 import sys
 import time
-from itertools import chain, islice, repeat
+from itertools import repeat
 from statistics import median
 
 REPS, N, BURST = 9, 1_000_000, 1024
@@ -27,11 +26,6 @@ def timed(f, n):
         f()
     t, c = time.perf_counter_ns() - t, time.process_time_ns() - c
     return t / n, c / n
-
-
-def raw(peer, what, f):
-    timed(f, N // 10)
-    emit(peer, what, "floor", [timed(f, N)[0] for _ in range(REPS)])
 
 
 def single(peer, what, f, n=N, reps=REPS):
@@ -76,27 +70,6 @@ def burst(peer, what, f, k=BURST, tick_ms=1, n=N // 4):
 
     once()
     emit(peer, what, "burst", [once() for _ in range(REPS)], **looked_at(list(ids())))
-
-
-def batch(peer, what, f, per, ids=list):
-    """One call of f makes `per` ids, which `ids` makes a list of; f may also be an iterator, or None for the empty loop."""
-    steps = f is None or hasattr(f, "__next__")
-
-    def once():
-        n = N // per
-        if steps:
-            t = time.perf_counter_ns()
-            for _ in islice(f, n) if f else repeat(None, n):
-                pass
-            return (time.perf_counter_ns() - t) / n
-        return timed(f, n)[0] / per
-
-    once()
-    ns = [once() for _ in range(REPS)]
-    if peer == "floor":
-        return emit(peer, what, "floor", ns)
-    made = islice(f, N) if steps else chain.from_iterable(ids(f()) for _ in range(N // per))
-    emit(peer, what, "batch" if per > 1 else "sustained", ns, **looked_at(list(made)))
 
 
 def emit(peer, what, kind, ns, notes="", **seen):

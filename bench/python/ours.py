@@ -11,7 +11,7 @@ import time
 
 import leafid
 import pyfloor
-from harness import CALLS, N, WINDOWS, batch, burst, compared, measured, next_tick, single, timed
+from harness import CALLS, N, WINDOWS, compared, measured, next_tick, single, timed
 
 _opened = itertools.count()
 
@@ -36,16 +36,7 @@ def opened(wide=False, random_start=100):
 
 
 def measure():
-    g = opened()
-    single("leafid", "Snowflake.next, bound once", g.next)
-    burst("leafid", "Snowflake.next, bound once", g.next)
-    batch("leafid", "Snowflake.__next__ by for loop", g, 1)
-    g = opened(wide=True, random_start=0)
-    single("leafid", "Snowflake.next wide 5+23", g.next)
-    batch("leafid", "for id in Snowflake, wide 5+23", g, 1)
-    batch("leafid", "take(1000) wide 5+23", lambda: g.take(1000), 1000)
-    out = array.array("q", bytes(8000))
-    batch("leafid", "fill(array of 1000) wide 5+23", lambda: g.fill(out), 1000)
+    single("leafid", "Snowflake.next wide 5+23", opened(wide=True, random_start=0).next)
 
 
 def call():

@@ -1,12 +1,10 @@
 """Segments in Python: a tag's ids from memory, each figure in turn with its floor."""
 
-import array
-import asyncio
 import itertools
 
 import leafid
 import pyfloor
-from harness import CALLS, N, WINDOWS, batch, compared, single, timed
+from harness import CALLS, N, WINDOWS, compared, single, timed
 from ours import buffers, in_two_threads, lists, stepped
 
 
@@ -33,24 +31,7 @@ def measure():
 
 
 def subjects():
-    tag = opened()
-    single("leafid", "Tag.next, bound once", tag.next)
-    batch("leafid", "for id in Tag", tag, 1)
-    batch("leafid", "Tag.take(1000)", lambda: tag.take(1000), 1000)
-    out = array.array("q", bytes(8000))
-    batch("leafid", "Tag.fill(array of 1000)", lambda: tag.fill(out), 1000)
-
-    async def awaits(n):
-        return [await tag.next_async() for _ in itertools.repeat(None, n)]
-
-    async def awaits_nothing(n):
-        async def nothing():
-            return 1
-
-        return [await nothing() for _ in itertools.repeat(None, n)]
-
-    batch("leafid", "await Tag.next_async()", lambda: asyncio.run(awaits(N // 10)), N // 10)
-    batch("floor", "await of an async def", lambda: asyncio.run(awaits_nothing(N // 10)), N // 10)
+    single("leafid", "Tag.next, bound once", opened().next)
 
 
 def fill(tag):

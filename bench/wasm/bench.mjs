@@ -1,5 +1,5 @@
 // ns per id of leafid/wasm in Node, each beside its floor in the same run. One JSON line for each figure.
-import { N, WINDOWS, batch, burst, compared, raw, single, windowOf } from '../node/harness.mjs'
+import { N, WINDOWS, compared, windowOf } from '../node/harness.mjs'
 
 const { BENCH_PACKAGE } = process.env
 const { Segments, Snowflake } = await import(`${BENCH_PACKAGE}/wasm/node.js`)
@@ -12,8 +12,8 @@ const empty = new WebAssembly.Instance(new WebAssembly.Module(EMPTY)).exports.f
 
 let count = 0
 /** As in ../node/ours.mjs: wide is 23 bits of sequence, so that a tick is never used up. */
-function snowflake({ wide = false } = {}) {
-  const layout = wide ? { layout: '35|5|23', epochMs: Date.UTC(new Date().getUTCFullYear(), 0), randomStart: 0 } : {}
+function snowflake() {
+  const layout = { layout: '35|5|23', epochMs: Date.UTC(new Date().getUTCFullYear(), 0), randomStart: 0 }
   return new Snowflake({ worker: 1, name: `bench-wasm-${process.pid}-${count++}`, persist: false, ...layout })
 }
 
@@ -31,28 +31,17 @@ async function tag() {
   return tag
 }
 
-raw('floor', 'Date.now', () => Date.now())
-raw('floor', 'empty i64 call of a module', () => empty())
 const numbers = new BigInt64Array(4096).fill(2n ** 62n)
 let at = 0
-raw('floor', 'BigInt read from a BigInt64Array', () => numbers[at++ & 4095])
 
-const flake = snowflake()
-single('leafid/wasm', 'next', () => flake.next())
-burst('leafid/wasm', 'next', () => flake.next())
-const wide = snowflake({ wide: true })
-single('leafid/wasm', 'next wide 5+23', () => wide.next())
+const wide = snowflake()
 await compared(WINDOWS, windowOf(() => (Date.now(), empty())), { call: windowOf(() => wide.next()) })
-const thousand = new BigInt64Array(1000)
-batch('leafid/wasm', 'fill(BigInt64Array(1000)) wide 5+23', () => wide.fill(thousand), 1000, thousand)
 
 const order = await tag()
-single('leafid/wasm', 'segment nextSync', () => order.nextSync(), N)
 await compared(WINDOWS, windowOf(() => numbers[at++ & 4095]), {
   tag_sync: windowOf(() => order.nextSync()),
   tag_try: windowOf(() => order.tryNext()),
 })
-batch('leafid/wasm', 'segment fill(BigInt64Array(1000))', () => order.fill(thousand), 1000, thousand)
 
 /** Ids into an array that was touched, in turn with copying as many numbers. */
 async function fills(count, measures) {

@@ -4,7 +4,9 @@ use crate::harness::{coarse_ms, next_tick, now_ms};
 use crate::line::{compared, measured};
 use crate::ours::{builder, wide};
 use crate::together::two_compared;
-use leafid::{ClockSource, Snowflake};
+use aes::cipher::{BlockCipherEncrypt, KeyInit};
+use aes::{Aes128, Block};
+use leafid::{ClockSource, PublicIdKey, PublicIds, Snowflake};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
@@ -81,7 +83,7 @@ pub fn plain_loop() {
     let flake = builder().random_start(0).open().expect("open");
     let mut shares: Vec<f64> = (0..7)
         .map(|_| {
-            next_tick(1);
+            next_tick();
             // The start lies early in a tick, so that whole ticks are counted: a last one begun counts as one.
             let ns = ns_each(TICKS * 4096, || {
                 black_box(flake.next().expect("an id"));
@@ -111,4 +113,13 @@ pub fn fill() {
         ns
     };
     compared("fill", 25, write, fill);
+}
+
+/// An id encrypted, in turn with the ten blocks of AES without which FF1 cannot be.
+pub fn public_ids() {
+    let ids = PublicIds::new(PublicIdKey::new(&[7; 16]).expect("a key"), 1).expect("a version");
+    let (aes, mut block, mut id) = (Aes128::new(&[7; 16].into()), Block::default(), 1);
+    let floor = || ns_each(CALLS / 10, || (0..10).for_each(|_| aes.encrypt_block(black_box(&mut block))));
+    let figure = || ns_each(CALLS / 10, || id = ids.encrypt(black_box(id)).expect("an id"));
+    compared("public_id", WINDOWS, floor, figure);
 }

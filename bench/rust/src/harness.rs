@@ -2,7 +2,6 @@
 //!
 //! sustained  ids back to back, waiting for the next tick included (12-bit sequence => >= 244 ns)
 //! burst      2048 ids right after a fresh millisecond, so nothing ever waits: the cost of a call
-//! batch      one call makes many ids
 //! 2 threads  see `together.rs`
 //!
 //! Every subject that makes ids is also checked: ids once more, duplicates and descents counted.
@@ -15,14 +14,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub const REPS: usize = 9;
 pub const N: usize = 1_000_000;
-const BURST: usize = 2048;
-
-#[derive(Clone, Copy)]
-pub enum Mode {
-    Raw,
-    Sustained,
-    Burst { tick_ms: u64, k: usize },
-}
 
 /// What an id is compared by.
 pub trait Id: Copy + Send {
@@ -44,28 +35,23 @@ impl Id for u128 {
     }
 }
 
-pub fn raw<T: Id>(peer: &str, what: &str, f: impl FnMut() -> T) {
-    run(peer, what, Mode::Raw, N * 4, f)
-}
-
 pub fn single<T: Id>(peer: &str, what: &str, f: impl FnMut() -> T) {
-    run(peer, what, Mode::Sustained, N, f)
+    run(peer, what, None, N, f)
 }
 
+#[cfg(feature = "peers")]
 pub fn burst<T: Id>(peer: &str, what: &str, f: impl FnMut() -> T) {
-    run(peer, what, Mode::Burst { tick_ms: 1, k: BURST }, N / 2, f)
+    run(peer, what, Some(2048), N / 2, f)
 }
 
-/// Measures REPS times `n` calls, after one repeat that warms up.
-pub fn run<T: Id>(peer: &str, what: &str, mode: Mode, n: usize, mut f: impl FnMut() -> T) {
+/// Measures REPS times `n` calls, after one repeat that warms up; with `burst` so many after each tick.
+fn run<T: Id>(peer: &str, what: &str, burst: Option<usize>, n: usize, mut f: impl FnMut() -> T) {
     let (mut ns, mut seen) = (vec![], Seen::default());
     for rep in 0..REPS + 1 {
         let (c, t) = (cpu_now(), Instant::now());
-        let (spent, made) = match mode {
-            Mode::Burst { tick_ms, k } => {
-                ((0..n / k).map(|_| after_tick(tick_ms, k, &mut f)).sum(), n / k * k)
-            }
-            _ => {
+        let (spent, made) = match burst {
+            Some(k) => ((0..n / k).map(|_| after_tick(k, &mut f)).sum(), n / k * k),
+            None => {
                 (0..n).for_each(|_| _ = black_box(f()));
                 (t.elapsed(), n)
             }
@@ -73,24 +59,18 @@ pub fn run<T: Id>(peer: &str, what: &str, mode: Mode, n: usize, mut f: impl FnMu
         if rep > 0 {
             ns.push(spent.as_nanos() as f64 / made as f64);
             // Of a burst the wait for the tick is the bench's own.
-            if !matches!(mode, Mode::Burst { .. }) {
+            if burst.is_none() {
                 seen.cpu.push((cpu_now() - c).as_nanos() as f64 / made as f64);
             }
         }
     }
-    let kind = match mode {
-        Mode::Raw => "floor",
-        Mode::Burst { .. } => "burst",
-        Mode::Sustained => "sustained",
-    };
-    if !matches!(mode, Mode::Raw) {
-        seen.check = Some(Check::of((0..n).map(|_| f().key()).collect()));
-    }
+    let kind = if burst.is_some() { "burst" } else { "sustained" };
+    seen.check = Some(Check::of((0..n).map(|_| f().key()).collect()));
     subject(&Subject { peer, what, kind, threads: 1 }, ns, seen);
 }
 
-fn after_tick<T>(tick_ms: u64, k: usize, f: &mut impl FnMut() -> T) -> Duration {
-    next_tick(tick_ms);
+fn after_tick<T>(k: usize, f: &mut impl FnMut() -> T) -> Duration {
+    next_tick();
     let t = Instant::now();
     for _ in 0..k {
         black_box(f());
@@ -118,27 +98,6 @@ impl Check {
         let dups = ids.windows(2).filter(|w| w[1] == w[0]).count();
         Check { dups, descents: None, of: ids.len() }
     }
-}
-
-/// `per` ids come from one call, into the vector that it is given, which has room for them.
-pub fn batch<T: Id + Default>(peer: &str, what: &str, per: usize, mut f: impl FnMut(&mut Vec<T>)) {
-    let mut out = vec![T::default(); per];
-    let mut once = || {
-        let t = Instant::now();
-        for _ in 0..N / per {
-            f(black_box(&mut out));
-        }
-        t.elapsed().as_nanos() as f64 / (N / per * per) as f64
-    };
-    once();
-    let ns = (0..REPS).map(|_| once()).collect();
-    let mut ids = Vec::with_capacity(N);
-    for _ in 0..N / per {
-        f(&mut out);
-        ids.extend(out.iter().map(|id| id.key()));
-    }
-    let seen = Seen { check: Some(Check::of(ids)), ..Seen::default() };
-    subject(&Subject { peer, what, kind: "batch", threads: 1 }, ns, seen);
 }
 
 /// What was made is needed: the compiler may leave nothing of it out.
@@ -169,9 +128,9 @@ pub fn read(clock: libc::clockid_t) -> libc::timespec {
 }
 
 /// Returns early in a fresh tick.
-pub fn next_tick(ms: u64) {
-    let t = now_ms() / ms;
-    while now_ms() / ms == t {
+pub fn next_tick() {
+    let t = now_ms();
+    while now_ms() == t {
         spin_loop();
     }
     // A clock kept by a background thread may lag a little: let it catch up.

@@ -1,9 +1,7 @@
-//! ns per id of Rust id generators, one JSON line per measured subject. Arguments say what to measure: `floors`, `ours`,
-//! `call`, `two`, `loop`, `fill`, `tags`, `footprint`, `by_threads`, `scale`,
-//! `threads`, `start`, `tail`, and with the feature `peers` also `peers`.
+//! ns per id of Rust id generators, one JSON line per measured subject. Arguments say what to measure: `ours`, `call`,
+//! `two`, `loop`, `fill`, `public_ids`, `tags`, `footprint`, `scale`, `threads`, `start`, `tail`, and with the feature
+//! `peers` also `peers`.
 
-mod by_threads;
-mod floors;
 mod footprint;
 mod goals;
 mod harness;
@@ -14,7 +12,6 @@ mod ours;
 #[cfg(feature = "peers")]
 mod peers;
 mod scale;
-mod servers;
 mod start;
 mod tags;
 mod tail;
@@ -24,15 +21,14 @@ mod together;
 fn main() {
     for part in std::env::args().skip(1) {
         match part.as_str() {
-            "floors" => floors::measure(),
             "ours" => ours::measure(),
             "call" => goals::call(),
             "two" => goals::two(),
             "loop" => goals::plain_loop(),
             "fill" => goals::fill(),
+            "public_ids" => goals::public_ids(),
             "tags" => tags::measure(),
             "footprint" => footprint::measure(),
-            "by_threads" => by_threads::measure(),
             "scale" => scale::measure(),
             "threads" => threads::measure(),
             "start" => start::measure(),

@@ -1,7 +1,6 @@
 //! The crates that a Rust program can pick instead.
 
-use crate::by_threads::shared;
-use crate::harness::{Mode, batch, burst, measured, pair, raw, run, single};
+use crate::harness::{burst, measured, pair, single};
 use crate::ours::idle_share;
 use std::hint::spin_loop;
 use std::time::Duration;
@@ -15,49 +14,15 @@ pub fn measure() {
         }
     }));
 
-    // --- the lock that several of them take
-    let p = parking_lot::Mutex::new(0u64);
-    raw("floor", "parking_lot lock+unlock", || {
-        let mut g = p.lock();
-        *g += 1;
-        *g
-    });
-    pair("floor", "parking_lot lock+unlock", || {
-        let mut g = p.lock();
-        *g += 1;
-        *g
-    });
-
     // --- snowflaked: fixed 42/10/12, UNIX epoch by default
-    let mut g = snowflaked::Generator::new(1);
-    single("snowflaked", "Generator (&mut)", || g.generate::<u64>());
-    burst("snowflaked", "Generator (&mut)", || g.generate::<u64>());
     let g = snowflaked::sync::Generator::new(1);
     single("snowflaked", "sync::Generator (CAS)", || g.generate::<u64>());
     burst("snowflaked", "sync::Generator (CAS)", || g.generate::<u64>());
     pair("snowflaked", "sync::Generator (CAS)", || g.generate::<u64>());
 
-    // --- rs-snowflake: fixed 42/5/5/12
-    let mut g = snowflake::SnowflakeIdGenerator::new(1, 1);
-    single("rs-snowflake", "real_time_generate (&mut)", || g.real_time_generate() as u64);
-    burst("rs-snowflake", "real_time_generate (&mut)", || g.real_time_generate() as u64);
-    single("rs-snowflake", "generate (&mut, clock once per 4096)", || g.generate() as u64);
-    single("rs-snowflake", "lazy_generate (&mut, never reads the clock)", || g.lazy_generate() as u64);
-    let mut g = snowflake::SnowflakeIdBucket::new(1, 1);
-    single("rs-snowflake", "SnowflakeIdBucket::get_id (&mut)", || g.get_id() as u64);
-
     // --- idgenerator: the yitter drift algorithm, worker and sequence bits configurable
-    let opts = |worker_bits, seq_bits| {
-        idgenerator::IdGeneratorOptions::new()
-            .worker_id(1)
-            .worker_id_bit_len(worker_bits)
-            .seq_bit_len(seq_bits)
-    };
-    let mut g = idgenerator::CoreIdGenerator::default();
-    g.init(opts(10, 12)).unwrap();
-    single("idgenerator", "CoreIdGenerator 10+12 (&mut, drift)", || g.next_id() as u64);
-    burst("idgenerator", "CoreIdGenerator 10+12 (&mut)", || g.next_id() as u64);
-    idgenerator::IdInstance::init(opts(1, 21)).unwrap();
+    let opts = idgenerator::IdGeneratorOptions::new().worker_id(1).worker_id_bit_len(1).seq_bit_len(21);
+    idgenerator::IdInstance::init(opts).unwrap();
     single("idgenerator", "IdInstance wide 1+21 (global mutex)", || {
         idgenerator::IdInstance::next_id() as u64
     });
@@ -70,8 +35,6 @@ pub fn measure() {
     let g = idgen(1, 21);
     single("idgen_rs", "FastIdGenerator wide 1+21 (CAS)", || g.next_id());
     pair("idgen_rs", "FastIdGenerator wide 1+21 (CAS)", || g.next_id());
-    batch("idgen_rs", "next_ids_batch(1000) wide", 1000, |out| *out = g.next_ids_batch(1000));
-    shared("idgen_rs", "FastIdGenerator", || g.next_id());
 
     // --- snowdon: layout and epoch are types; errors instead of waiting
     let g = snowdon::Generator::<snowdon::ClassicLayout<Params>, Params>::default();
@@ -82,7 +45,6 @@ pub fn measure() {
     single("snowdon", "generate_lock_free wide 0+22", || retry(|| g.generate_lock_free()));
     pair("snowdon", "generate_lock_free wide 0+22", || retry(|| g.generate_lock_free()));
     pair("snowdon", "generate_blocking wide 0+22", || retry(|| g.generate_blocking()));
-    shared("snowdon", "generate_lock_free", || retry(|| g.generate_lock_free()));
 
     // --- snowflake-ng: async, sleeps 1 ms through futures-timer when the sequence is used up
     let cfg = snowflake_ng::SnowflakeConfiguration::with_identifier(1);
@@ -91,45 +53,23 @@ pub fn measure() {
     single("snowflake-ng", "assign_sync", next);
     burst("snowflake-ng", "assign_sync", next);
 
-    // --- sonyflake: 39/8/16, 256 ids per 10 ms
-    let g = sonyflake::Sonyflake::builder().machine_id(&|| Ok(1)).finalize().unwrap();
-    run("sonyflake", "next_id", Mode::Sustained, 20_000, || g.next_id().unwrap().to_u64());
-    run("sonyflake", "next_id", Mode::Burst { tick_ms: 10, k: 200 }, 10_000, || {
-        g.next_id().unwrap().to_u64()
-    });
-
     // --- 128-bit
     single("uuid", "Uuid::now_v7 (global mutex)", || uuid::Uuid::now_v7().as_u128());
-    single("uuid", "Uuid::new_v4 (fast-rng)", || uuid::Uuid::new_v4().as_u128());
     pair("uuid", "Uuid::now_v7 (global mutex)", || uuid::Uuid::now_v7().as_u128());
-    shared("uuid", "Uuid::now_v7", || uuid::Uuid::now_v7().as_u128());
     single("ulid", "Ulid::generate", || ulid::Ulid::generate().0);
-    let mut g = ulid::Generator::new();
-    single("ulid", "Generator::generate (&mut, monotonic)", || g.generate().unwrap().0);
 
     // --- ferroid last: its clock is a background thread that ticks every millisecond from now on
-    use ferroid::generator::{AtomicSnowflakeGenerator, BasicSnowflakeGenerator, LockSnowflakeGenerator};
+    use ferroid::generator::AtomicSnowflakeGenerator;
     use ferroid::id::SnowflakeTwitterId as Twitter;
     use ferroid::time::{MonotonicClock, TWITTER_EPOCH};
     let clock = || MonotonicClock::<1>::with_epoch(TWITTER_EPOCH);
     std::thread::sleep(Duration::from_millis(20));
-    let g = BasicSnowflakeGenerator::<Twitter, _>::new(1, clock());
-    single("ferroid", "Basic twitter 10+12 (!Sync)", || g.next_id(|_| spin_loop()).to_raw());
-    burst("ferroid", "Basic twitter 10+12 (!Sync)", || g.next_id(|_| spin_loop()).to_raw());
     let g = AtomicSnowflakeGenerator::<Twitter, _>::new(1, clock());
     single("ferroid", "Atomic twitter 10+12 (CAS)", || g.next_id(|_| spin_loop()).to_raw());
     burst("ferroid", "Atomic twitter 10+12 (CAS)", || g.next_id(|_| spin_loop()).to_raw());
-    let g = BasicSnowflakeGenerator::<FerroidWide, _>::new(1, clock());
-    single("ferroid", "Basic wide 1+21 (!Sync)", || g.next_id(|_| spin_loop()).to_raw());
     let g = AtomicSnowflakeGenerator::<FerroidWide, _>::new(1, clock());
     single("ferroid", "Atomic wide 1+21 (CAS)", || g.next_id(|_| spin_loop()).to_raw());
     pair("ferroid", "Atomic wide 1+21 (CAS)", || g.next_id(|_| spin_loop()).to_raw());
-    shared("ferroid", "Atomic", || g.next_id(|_| spin_loop()).to_raw());
-    let g = LockSnowflakeGenerator::<FerroidWide, _>::new(1, clock());
-    single("ferroid", "Lock wide 1+21 (parking_lot)", || g.next_id(|_| spin_loop()).to_raw());
-    pair("ferroid", "Lock wide 1+21 (parking_lot)", || g.next_id(|_| spin_loop()).to_raw());
-    use ferroid::generator::thread_local::Ulid;
-    single("ferroid", "thread_local Ulid::new_ulid_mono", || Ulid::new_ulid_mono(|_| spin_loop()).to_raw());
     measured("idle_ferroid", idle_share(), 0.0);
 }
 

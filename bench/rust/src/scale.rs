@@ -1,18 +1,15 @@
-//! The cost of an id, and memory, as work grows: more tags, more generators, sources of more URLs.
+//! The cost of an id, and memory, as work grows: more tags, more generators.
 
 use crate::footprint::{raise_open_files, rss_bytes, threads};
 use crate::goals::ns_each;
 use crate::harness::{measured, used};
 use crate::open::segments;
 use crate::ours::wide;
-use crate::servers;
-use leafid::{Protocol, Segments, Snowflake, Tag};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use leafid::{Snowflake, Tag};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 const TAGS: [usize; 5] = [1, 100, 1_000, 5_000, 10_000];
 const GENERATORS: [usize; 4] = [1, 100, 500, 1_000];
-const URLS: usize = 5;
 const WINDOWS: usize = 301;
 const IN_A_ROW: usize = 10_000;
 
@@ -24,7 +21,6 @@ struct Counter(AtomicU64);
 pub fn measure() {
     tags();
     generators();
-    urls();
 }
 
 fn tags() {
@@ -102,37 +98,6 @@ fn slope(what: &str, memory: &[(usize, u64)]) {
     };
     if let [.., first, middle, last] = memory {
         measured(&format!("memory_{what}"), kib(*middle, *last), kib(*first, *middle));
-    }
-}
-
-/// Ids of segments of 10,000 over HTTP, with as many URLs as answer, and with all but the last refusing connections; beside
-/// what one URL costs.
-fn urls() {
-    let next = Arc::new(AtomicI64::new(1));
-    let alive: Vec<String> = (0..URLS).map(|_| servers::start(&next)).collect();
-    let open = |urls: Vec<String>| {
-        let segments = Segments::builder().servers(urls).protocol(Protocol::Range).step(10_000);
-        let segments = segments.adaptive(false).persist(false).name("bench-urls").open().expect("open");
-        segments.tag("order").expect("a tag")
-    };
-    let mut tags = Vec::new();
-    for count in 1..=URLS {
-        tags.push((format!("cost_urls_{count}"), open(alive[..count].to_vec())));
-    }
-    for count in 2..=URLS {
-        let mut urls: Vec<String> = (1..count).map(|_| servers::refusing()).collect();
-        urls.push(alive[0].clone());
-        tags.push((format!("cost_urls_{count}_last"), open(urls)));
-    }
-    let mut times = vec![Vec::new(); tags.len()];
-    for _ in 0..WINDOWS {
-        for ((_, tag), times) in tags.iter().zip(&mut times) {
-            times.push(ns_each(IN_A_ROW, || used(tag.next().expect("an id"))));
-        }
-    }
-    let times: Vec<f64> = times.into_iter().map(median).collect();
-    for ((what, _), time) in tags.iter().zip(&times) {
-        measured(what, *time, times[0]);
     }
 }
 

@@ -59,13 +59,13 @@ fn on_threads<T: Send>(threads: usize, run: impl Fn() -> T + Sync) -> Option<Vec
     })
 }
 
-/// This many threads that make `all` ids together. A generator that panics under contention is reported as such.
-pub fn threads(peer: &str, what: &str, kind: &str, threads: usize, all: usize, make: &impl Make) {
-    let each = all / threads;
+/// Two threads share one generator. One that panics under contention is reported as such.
+pub fn pair<T: Id>(peer: &str, what: &str, f: impl Fn() -> T + Sync) {
+    let (threads, each, make) = (2, N, || || f());
     let (mut ns, mut seen, mut panics) = (vec![], Seen::default(), 0);
     for rep in 0..REPS + 1 {
         let cpu = cpu_now();
-        match together(threads, each, make) {
+        match together(threads, each, &make) {
             Some(one) if rep > 0 => {
                 ns.push(one);
                 seen.cpu.push((cpu_now() - cpu).as_nanos() as f64 / (each * threads) as f64);
@@ -74,17 +74,11 @@ pub fn threads(peer: &str, what: &str, kind: &str, threads: usize, all: usize, m
             None => panics += 1,
         }
     }
-    // What a floor counts is no id.
-    seen.check = if peer == "floor" { None } else { check(threads, each, make) };
+    seen.check = check(threads, each, &make);
     if panics > 0 {
         seen.notes = format!("PANICKED in {panics} of {} repeats", REPS + 1);
     }
-    subject(&Subject { peer, what, kind, threads }, ns, seen);
-}
-
-/// Two threads share one generator.
-pub fn pair<T: Id>(peer: &str, what: &str, f: impl Fn() -> T + Sync) {
-    threads(peer, what, "2 threads", 2, 2 * N, &|| || f());
+    subject(&Subject { peer, what, kind: "2 threads", threads }, ns, seen);
 }
 
 /// A figure of two threads beside its floor of two threads: 21 pairs, in turn.
