@@ -26,7 +26,6 @@ def replicated(named, table):
         store.remove()
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("script", "recipes"), [("take_segments", SEGMENTS), ("take_leases", LEASES)])
 def test_a_standby_that_is_named_repeats_nothing(script, recipes):
     table = {"take_segments": "postgresql_segments.sql", "take_leases": "postgresql_workers.sql"}[script]
@@ -35,14 +34,9 @@ def test_a_standby_that_is_named_repeats_nothing(script, recipes):
             takers.continue_all()
             store.fail_over(lambda: time.sleep(2))
             takers.continue_all()
-            takers.end()
-            count, twice = takers.duplicates()
-    assert not twice, f"{len(twice)} duplicates of {count}, the first {twice[:5]}"
-    assert count >= 100, f"only {count} ids"
-    print(f"{count} ids, duplicates 0")
+            takers.judge(100)
 
 
-@pytest.mark.timeout(300)
 def test_another_standby_repeats_ids():
     """To processes that start after it: one that ran before refuses what lies below the ranges that it had."""
 
