@@ -35,7 +35,7 @@ def start(*arguments):
 def run(*arguments):
     """The exit status, and what was written."""
     process = start(*arguments)
-    out, error = process.communicate(timeout=60)
+    out, error = process.communicate(timeout=900)
     return process.returncode, out, error
 
 

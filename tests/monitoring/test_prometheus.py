@@ -210,7 +210,7 @@ def app(environ, start):
             time.sleep(0.05)
     finally:
         server.terminate()
-        server.wait(20)
+        server.wait()
 
 
 @pytest.mark.parametrize(

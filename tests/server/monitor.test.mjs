@@ -96,7 +96,11 @@ test('bars and rates move while ids are taken, and hostile names are text', asyn
   await page.waitForFunction(first => parseFloat(document.querySelector('#tags .current i').style.width) > first, first)
   assert.ok(Math.abs((await used(page)) - 15) < 0.01, 'the width is what was used')
   await page.waitForFunction(() => !document.querySelector('#tags .next').classList.contains('none'))
-  await page.waitForFunction(() => parseFloat(document.getElementById('rate').textContent) > 0)
+  // That of the last seconds.
+  while (!(await page.evaluate(() => parseFloat(document.getElementById('rate').textContent) > 0))) {
+    await take('order', 1)
+    await new Promise(done => setTimeout(done, 50))
+  }
   tag(HOSTILE)
   await take(HOSTILE, 1)
   await claim('<img src=x>')
