@@ -9,6 +9,7 @@ mod lessee;
 mod options;
 mod process;
 mod rounds;
+mod scenarios;
 mod segments;
 mod serve;
 mod stream;
@@ -23,6 +24,7 @@ fn main() {
         "stream" => stream::run(&options),
         "serve" => serve::run(),
         "lessee" => lessee::run(&options),
+        "scenarios" => scenarios::run(),
         "signal-forks" => attack::signals::run(&options),
         "fork-storm" => attack::storm::run(&options),
         "close-race" => attack::close::run(&options),
