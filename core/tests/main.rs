@@ -13,7 +13,6 @@ mod counter_updates;
 mod earlier_files;
 mod errors;
 mod fail_over;
-mod fetch_threads;
 mod http;
 mod layouts;
 mod leases;

@@ -9,7 +9,6 @@ mod common;
 mod adversary;
 mod counters;
 mod disk;
-mod fairness;
 mod host;
 mod judge;
 mod limits;
