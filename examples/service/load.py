@@ -6,6 +6,7 @@ twice.
 
 import argparse
 import asyncio
+import contextlib
 import time
 
 import httpx
@@ -52,14 +53,18 @@ async def main() -> int:
     options = parser.parse_args()
 
     results = {url: Result() for url in options.urls}
-    until = time.monotonic() + options.seconds
-    async with httpx.AsyncClient(limits=httpx.Limits(max_connections=None), timeout=5) as client:
-        async with asyncio.TaskGroup() as tasks:
+    begun = time.monotonic()
+    # An interrupt ends it before its time: what came until then is told.
+    with contextlib.suppress(asyncio.CancelledError):
+        async with (
+            httpx.AsyncClient(limits=httpx.Limits(max_connections=None), timeout=5) as client,
+            asyncio.TaskGroup() as tasks,
+        ):
             for url, result in results.items():
                 for _ in range(options.connections):
-                    tasks.create_task(orders(client, url.rstrip("/"), until, result))
+                    tasks.create_task(orders(client, url.rstrip("/"), begun + options.seconds, result))
     for url, result in results.items():
-        print(f"{url}: {result.text(options.seconds)}")
+        print(f"{url}: {result.text(time.monotonic() - begun)}")
     ids = [id for result in results.values() for id in result.ids]
     duplicates = len(ids) - len(set(ids))
     print(f"{len(ids)} ids, duplicates {duplicates}")

@@ -14,6 +14,7 @@ import threading
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -21,6 +22,9 @@ import httpx
 import pytest
 import yaml
 
+#: Far longer than anything takes on a busy machine.
+HANG = 900
+get, post = partial(httpx.get, timeout=HANG), partial(httpx.post, timeout=HANG)
 HERE = Path.cwd() / "service"
 NODE = os.environ["NODE"]
 
@@ -60,20 +64,20 @@ class Service:
         self.process = subprocess.Popen(
             command, cwd=HERE / self.kind, env=self.environment, stderr=subprocess.PIPE, text=True
         )
-        for _ in range(300):
-            if self.process.poll() is not None:
-                return self
+        end = time.monotonic() + HANG
+        while self.process.poll() is None:
             try:
-                httpx.get(f"{self.url}/health", timeout=20).raise_for_status()
-                return self
+                get(f"{self.url}/health").raise_for_status()
+                break
             except httpx.TransportError:
+                assert time.monotonic() < end, f"{self.kind} does not listen"
                 time.sleep(0.1)
-        raise AssertionError(f"{self.kind} does not listen")
+        return self
 
     def end(self, by=signal.SIGTERM):
         if self.process.poll() is None:
             self.process.send_signal(by)
-        _, log = self.process.communicate(timeout=20)
+        _, log = self.process.communicate(timeout=HANG)
         return self.process.returncode, log
 
 
@@ -89,14 +93,20 @@ def running(*services):
                 service.end(signal.SIGKILL)
 
 
-def load(*services, seconds):
-    command = [sys.executable, str(HERE / "load.py"), "--seconds", str(seconds), "--connections", "4"]
+def load(*services):
+    """Orders until an interrupt."""
+    command = [sys.executable, str(HERE / "load.py"), "--seconds", str(HANG), "--connections", "4"]
     return subprocess.Popen([*command, *(service.url for service in services)], stdout=subprocess.PIPE, text=True)
 
 
 def metric(service, name):
-    found = re.findall(rf"^leafid_{name}(?:{{.*}})? (\S+)$", httpx.get(f"{service.url}/metrics").text, re.M)
+    found = re.findall(rf"^leafid_{name}(?:{{.*}})? (\S+)$", get(f"{service.url}/metrics").text, re.M)
     return sum(map(float, found))
+
+
+def has_orders(service):
+    """Waits until the service has made ids for more than a hundred."""
+    until(lambda: metric(service, "snowflake_ids_total"), lambda ids: ids > 200)
 
 
 @pytest.fixture(params=["fastapi", "express"])
@@ -107,14 +117,17 @@ def kind(request):
 def test_ids_of_both_under_load_while_each_is_killed_and_stopped(tmp_path):
     both = [Service(kind, tmp_path) for kind in ["fastapi", "express"]]
     with running(*both):
-        orders = load(*both, seconds=8)
+        orders = load(*both)
         for by in [signal.SIGKILL, signal.SIGTERM]:
             for service in both:
-                time.sleep(1)
+                has_orders(service)
                 status, log = service.end(by)
                 assert by == signal.SIGKILL or status in (0, -signal.SIGTERM), log
                 assert service.start().process.poll() is None, service.end()
-        said, _ = orders.communicate(timeout=60)
+        for service in both:
+            has_orders(service)
+        orders.send_signal(signal.SIGINT)
+        said, _ = orders.communicate(timeout=HANG)
         assert orders.returncode == 0, said
         counts = [int(count) for count in re.findall(r": (\d+) orders", said)]
         assert len(counts) == 2 and min(counts) > 100, said
@@ -124,25 +137,25 @@ def test_ids_of_both_under_load_while_each_is_killed_and_stopped(tmp_path):
 def test_an_order_and_what_its_id_says(kind, tmp_path):
     with running(Service(kind, tmp_path, worker="5")) as [service]:
         before = metric(service, "snowflake_ids_total")
-        answer = httpx.post(f"{service.url}/orders", json={"item": "tea"})
+        answer = post(f"{service.url}/orders", json={"item": "tea"})
         order = answer.json()
         assert answer.status_code == 201 and order["item"] == "tea" and re.fullmatch(r"\d{18,19}", order["id"])
-        said = httpx.get(f"{service.url}/orders/{order['id']}").json()
+        said = get(f"{service.url}/orders/{order['id']}").json()
         assert said["id"] == order["id"] and said["worker_id"] == 5
         created = datetime.fromisoformat(said["created"])
         assert abs((datetime.now(UTC) - created).total_seconds()) < 60
         for id in ["-1", "x", "9" * 19]:
-            assert httpx.get(f"{service.url}/orders/{id}").status_code == 404, id
-        assert httpx.post(f"{service.url}/orders", json={}).status_code in (400, 422)
+            assert get(f"{service.url}/orders/{id}").status_code == 404, id
+        assert post(f"{service.url}/orders", json={}).status_code in (400, 422)
         assert metric(service, "snowflake_ids_total") > before
-        page = httpx.get(service.url)
+        page = get(service.url)
         assert page.headers["content-type"].startswith("text/html") and "fetch('metrics'" in page.text
         # The page reads all of these.
         assert {name for name in re.findall(r"now\.(snowflake_\w+)", page.text) if not metric_is_there(service, name)} == set()
 
 
 def metric_is_there(service, name):
-    return re.search(rf"^leafid_{name}[ {{]", httpx.get(f"{service.url}/metrics").text, re.M)
+    return re.search(rf"^leafid_{name}[ {{]", get(f"{service.url}/metrics").text, re.M)
 
 
 def test_a_wrong_worker_ends_the_start(kind, tmp_path):
@@ -180,22 +193,22 @@ def test_what_passes_by_itself_is_503(kind, tmp_path):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     service = Service(kind, tmp_path, worker=f"http://127.0.0.1:{server.server_port}")
     with running(service):
-        order = lambda: httpx.post(f"{service.url}/orders", json={"item": "tea"}, timeout=20)
-        assert order().status_code == 201
+        order = lambda: post(f"{service.url}/orders", json={"item": "tea"})
+        until(order, lambda answer: answer.status_code == 201)
         Leases.down = True
-        refused = until(lambda: order(), lambda answer: answer.status_code != 201)
+        refused = until(order, lambda answer: answer.status_code != 201)
         assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
         # An event loop is not held until the next claim.
         assert any(code in refused.text.lower() for code in ("lost", "would_block")), refused.text
-        assert httpx.get(f"{service.url}/health", timeout=20).status_code == 503
+        assert get(f"{service.url}/health").status_code == 503
         Leases.down = False
-        until(lambda: order(), lambda answer: answer.status_code == 201)
+        until(order, lambda answer: answer.status_code == 201)
     server.shutdown()
     server.server_close()
 
 
-def until(call, holds, seconds=20):
-    end = time.monotonic() + seconds
+def until(call, holds):
+    end = time.monotonic() + HANG
     while not holds(answer := call()):
         assert time.monotonic() < end, answer
         time.sleep(0.1)
@@ -235,4 +248,4 @@ def test_a_pod_gets_the_worker_id_of_its_number(kind, tmp_path):
     service = Service(kind, tmp_path, worker)
     named = ["unshare", "--uts", "sh", "-c", 'hostname orders-2 && exec "$@"', "sh"]
     with running(service.within(*named)):
-        assert httpx.get(f"{service.url}/health").json() == {"worker_id": 2}
+        assert get(f"{service.url}/health").json() == {"worker_id": 2}
