@@ -171,33 +171,6 @@ fn what_came_in_beside_a_request_that_hangs_is_told() {
 }
 
 #[test]
-fn a_leaf_that_is_down_is_asked_five_times_a_second_at_most_and_found_when_it_is_back() {
-    let mut leaf = Nodes::new();
-    let node = &mut leaf.nodes[0];
-    let ids = Segments::builder().persist(false).name(unique_name()).servers([&node.url]);
-    let ids = ids.step(100).adaptive(false).timeout_ms(PATIENT_MS).open().unwrap();
-    let order = ids.tag("order").unwrap();
-    order.take(500).unwrap();
-    node.fault(json!({"status": 503, "body": ""}));
-    node.tell(json!({"do": "forget"}));
-    let begun = Instant::now();
-    std::thread::scope(|scope| {
-        let taker = scope.spawn(|| order.take(300).unwrap());
-        std::thread::sleep(Duration::from_millis(2_500));
-        let report = node.report();
-        let all = node.tell(json!({"do": "report", "requests": 50}))["requests"].clone();
-        // But for those that it answered yet.
-        let failed = all.as_array().unwrap().iter().filter(|request| request["status"] == 503);
-        // Over all of the time: a machine that stalls sees some together that were sent apart.
-        let (failed, most) = (failed.count(), 5 * (begun.elapsed().as_secs() as usize + 1));
-        assert!(failed <= most, "{failed} of at most {most}: {all}");
-        assert!(report["total"].as_i64().unwrap() >= 5, "{report}");
-        node.tell(json!({"do": "clear"}));
-        taker.join().unwrap();
-    });
-}
-
-#[test]
 fn a_process_that_takes_one_id_asks_four_times_at_most_and_with_step_1_twice() {
     for (step, requests) in [(1_000, 4), (1, 2)] {
         let mut leaf = Nodes::new();

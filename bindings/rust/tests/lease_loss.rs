@@ -8,31 +8,10 @@ mod lease_source;
 
 use common::{HANG, Place, until};
 use leafid::{Answer, ClaimRequest, Code, Lease, Renewal, Snowflake, WorkerLeases, WorkerSource};
-use lease_source::{LEASE_MS, Shared, Table, ids, ids_unless, ids_until};
+use lease_source::{LEASE_MS, Shared, Table, ids, ids_unless};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
-
-#[test]
-fn a_lost_lease_is_claimed_anew_without_an_error() {
-    let (place, table) = (Place::new(), Table::new(LEASE_MS));
-    let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
-    let clone = flake.clone();
-    let mut last = 0;
-    table.losing.store(true, SeqCst);
-    ids_until(&flake, &table, &mut last, || flake.stats().unwrap().claims == 2);
-    assert_eq!(flake.worker_id().unwrap(), 1, "another id: the lost one's span has not passed");
-    assert_eq!(clone.worker_id().unwrap(), 1);
-    assert_eq!(flake.stats().unwrap().handles, 2);
-    drop(flake);
-    clone.next().unwrap();
-    drop(clone);
-    assert_eq!(table.releases.lock().unwrap().len(), 1);
-    // Both ids are free on this host.
-    for id in [0u32, 1] {
-        place.builder().worker(id).open().unwrap();
-    }
-}
 
 #[test]
 fn a_lease_lost_again_and_again_leaves_nothing_behind() {

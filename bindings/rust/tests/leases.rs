@@ -1,4 +1,4 @@
-//! Worker ids from an object that leases them: held, renewed and released.
+//! Worker ids from an object that leases them. What is held, renewed and released, tests/scenarios/api/leases.json has.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,42 +7,11 @@ mod common;
 mod lease_source;
 
 use common::{HANG, Place, until, with_impatient};
-use leafid::{Answer, ClaimRequest, Code, Layout, Lease, Renewal, Snowflake, WorkerLeases, WorkerSource};
-use lease_source::{LEASE_MS, Shared, Table, ids, ids_until, now_ms};
+use leafid::{Answer, ClaimRequest, Code, Lease, Renewal, Snowflake, WorkerLeases, WorkerSource};
+use lease_source::{Shared, Table, ids, now_ms};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-#[test]
-fn a_lease_is_renewed_while_it_is_held_and_released_by_close() {
-    let (place, table) = (Place::new(), Table::new(LEASE_MS));
-    let begun = Instant::now();
-    let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
-    assert_eq!(flake.worker_id().unwrap(), 0);
-    ids_until(&flake, &table, &mut 0, || table.renewals.load(SeqCst) >= 2);
-    let least = Duration::from_millis(LEASE_MS as u64 * 3 / 4);
-    assert!(begun.elapsed() > least, "two renewals after {:?}", begun.elapsed());
-    let until_ms = flake.stats().unwrap().lease_until_ms.unwrap();
-    assert!(table.given.lock().unwrap().iter().any(|(_, _, until)| *until == until_ms), "{until_ms}");
-    let last = flake.next().unwrap();
-    flake.close().unwrap();
-    let releases = table.releases.lock().unwrap().clone();
-    assert_eq!(releases.len(), 1);
-    let at = Layout::LEAF.decode(last).unwrap().timestamp_ms;
-    assert_eq!(releases[0], (0, at + 1), "the exact first unused tick");
-    assert_eq!(table.at_once.load(SeqCst), 1, "never two calls at once");
-}
-
-#[test]
-fn a_lease_is_kept_while_no_id_is_asked_for() {
-    let (place, table) = (Place::new(), Table::new(LEASE_MS));
-    let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
-    let at_first = flake.stats().unwrap().lease_until_ms.unwrap();
-    until("the end of the first span", || now_ms() > at_first);
-    assert_eq!(flake.worker_id().unwrap(), 0);
-    assert!(table.covers(flake.next().unwrap()));
-    assert_eq!(table.claims.load(SeqCst), 1);
-}
 
 #[test]
 fn a_lease_without_a_record_needs_no_directory() {
@@ -219,19 +188,4 @@ fn a_lease_source_whose_clock_went_back_is_not_called_in_a_loop() {
         renewals < 20 * seconds && claims < 10 * seconds,
         "{renewals}, {claims}, {refused} refused in {seconds} s"
     );
-}
-
-#[test]
-fn spans_of_milliseconds_are_renewed_with_a_pause() {
-    let (place, table) = (Place::new(), Table::new(400));
-    let (_held, flake) =
-        after_the_first(&place, Clocked { inner: Shared(table.clone()), off_ms: 0, span_ms: 30 });
-    // On a busy machine such a span is over before it is used, and another lease is claimed.
-    let calls = || table.renewals.load(SeqCst) + table.claims.load(SeqCst);
-    let (before, begun) = (calls(), Instant::now());
-    until("8 calls", || {
-        let _ = flake.next();
-        calls() >= before + 8
-    });
-    assert!(begun.elapsed() > Duration::from_millis(50), "8 calls in {:?}", begun.elapsed());
 }

@@ -12,7 +12,6 @@ use leafid_core::format::mark::Mark;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
-use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use untold::Untold;
@@ -67,22 +66,6 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_try_takes_what_is_at_hand_and_has_the_next_fetched() {
-    let ids = Counter::slow(0).builder().open().unwrap();
-    let order = ids.tag("order").unwrap();
-    let mut seen = Vec::new();
-    until("two segments and more", || {
-        while seen.len() < 2_500
-            && let Some(id) = order.try_next().unwrap()
-        {
-            seen.push(id);
-        }
-        seen.len() == 2_500
-    });
-    assert_eq!(seen, (1..=2_500).collect::<Vec<_>>());
-}
-
-#[test]
 fn a_burst_never_fails_that_the_source_can_serve() {
     let counter = Counter::slow(5);
     let ids = counter.builder().step(10).adaptive(false).open().unwrap();
@@ -98,19 +81,6 @@ fn a_burst_never_fails_that_the_source_can_serve() {
     });
     assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), 4_000);
     assert_eq!(counter.most.load(SeqCst), 1, "one fetch at a time");
-}
-
-#[test]
-fn a_batch_asks_for_all_at_once_and_spans_segments() {
-    let counter = Counter::slow(0);
-    let ids = counter.builder().step(10).adaptive(false).open().unwrap();
-    let order = ids.tag("order").unwrap();
-    assert_eq!(order.take(25).unwrap(), (1..=25).collect::<Vec<_>>());
-    assert_eq!(counter.steps()[0], 25);
-    assert_eq!(order.take(1_000).unwrap(), (26..=1_025).collect::<Vec<_>>());
-    // More than a list grows by at a time.
-    assert_eq!(order.take(5_000).unwrap(), (1_026..=6_025).collect::<Vec<_>>());
-    assert_eq!(order.take(1 << 25).unwrap_err().code(), Code::InvalidArgument);
 }
 
 #[test]
@@ -202,27 +172,6 @@ fn an_error_has_its_own_text_and_code() {
             });
         }
     });
-}
-
-#[test]
-fn close_wakes_waiters() {
-    let (release, hangs) = channel::<()>();
-    let hangs = Mutex::new(hangs);
-    let builder = Segments::builder().persist(false).name(unique()).timeout_ms(HANG.as_millis() as i64);
-    let ids =
-        builder.fetch(move |_| hangs.lock().unwrap().recv().map_or(Ok(None), |()| Ok(None))).open().unwrap();
-    let order = ids.tag("order").unwrap();
-    std::thread::scope(|scope| {
-        let waiter = scope.spawn(|| order.next().unwrap_err().code());
-        until("a waiter", || order.stats().unwrap().waiting == 1);
-        let begun = Instant::now();
-        ids.close().unwrap();
-        assert_eq!(waiter.join().unwrap(), Code::Closed);
-        assert!(begun.elapsed() < HANG / 2);
-    });
-    drop(release);
-    assert_eq!(ids.tag("other").unwrap_err().code(), Code::Closed);
-    ids.close().unwrap();
 }
 
 /// Polls a future on this thread until it is done.

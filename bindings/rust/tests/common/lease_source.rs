@@ -1,7 +1,6 @@
 //! A lease source in memory, and the ids of a snowflake within its spans.
 #![allow(dead_code)]
 
-use crate::common::HANG;
 use leafid::{Answer, ClaimRequest, Code, Layout, Lease, Renewal, Snowflake, WorkerLeases};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -110,15 +109,6 @@ impl WorkerLeases for Shared {
 
 pub(crate) fn ids(flake: &Snowflake, table: &Table, time: Duration, last: &mut i64) -> usize {
     ids_unless(flake, table, time, last, &[])
-}
-
-/// As [`ids`], until this is so.
-pub(crate) fn ids_until(flake: &Snowflake, table: &Table, last: &mut i64, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < HANG, "it does not come about: {:?}", flake.stats());
-        ids(flake, table, Duration::from_millis(5), last);
-    }
 }
 
 /// As [`ids`], but after an error of these codes it calls `next` again.
