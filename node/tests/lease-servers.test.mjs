@@ -1,4 +1,4 @@
-// Worker ids leased from servers, by URL: claimed off this thread, renewed and released by leafid's own.
+// Worker ids leased from servers, by URL: claimed off this thread.
 
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { Snowflake, decode } from 'leafid'
 import { until, wasm } from './counter.mjs'
-import { run, sleep } from './lease_source.mjs'
+import { sleep } from './lease_source.mjs'
 import { certificate, fakeServer } from './fake-server.mjs'
 import * as support from './support.mjs'
-import { HANG, PATIENT, assertDistinct, start, thrown } from './support.mjs'
+import { PATIENT, assertDistinct, start, thrown } from './support.mjs'
 
 const main = createRequire(import.meta.url).resolve('leafid')
 const IN_USE = 'ERR_LEAFID_WORKER_IN_USE'
@@ -40,34 +40,6 @@ async function turns(call) {
   clearInterval(timer)
   return [count, value]
 }
-
-test('claimed, renewed and released; the ids are of spans given', async t => {
-  const { url, leases } = await server(t, 6000)
-  const options = { ...space(), worker: url }
-  const ids = []
-  for (const open of [() => constructed(options), () => Snowflake.open(options)]) {
-    const flake = await open()
-    const { ids: more, codes } = await run(flake, HANG, async () => (await leases(options.name))[0].renewals >= 1)
-    ids.push(...more)
-    assert.deepEqual([...codes], [])
-    const { claims, renewalFailures, lastError, leaseUntilMs, workerId } = flake.stats()
-    // It is renewed meanwhile, perhaps: what it says afterwards is no less.
-    const [lease] = await leases(options.name)
-    assert.ok(lease.renewals >= 1 && lease.held, JSON.stringify(lease))
-    assert.deepEqual([claims, renewalFailures, lastError, workerId], [1, 0, null, lease.worker_id])
-    assert.ok(leaseUntilMs <= lease.until)
-    for (const id of more) {
-      const { timestampMs } = decode(id)
-      assert.ok(lease.from <= timestampMs && timestampMs < lease.until, `${timestampMs} is outside ${JSON.stringify(lease)}`)
-    }
-    flake.close()
-    assert.equal(thrown(flake.next).code, 'ERR_LEAFID_CLOSED')
-    await until('the release', async () => (await leases(options.name))[0].token === null)
-    const last = decode(more.at(-1)).timestampMs
-    assert.ok((await leases(options.name))[0].until > last)
-  }
-  assertDistinct(ids)
-})
 
 test('open keeps the event loop free, however many; one claim serves all', async t => {
   const { url, tell, asked } = await server(t)
