@@ -146,11 +146,3 @@ def test_a_worker_id_that_a_clock_has_blocked_is_freed_by_hand(file, clock, name
 @pytest.mark.parametrize("kind", [MariaDB, PostgreSQL], ids=lambda kind: kind.name)
 def test_a_worker_id_that_the_store_s_clock_has_blocked_is_freed_by_hand(kind, clock, name):
     with_clock(kind, clock, lambda store: check_freed(store.url, clock, name, clock.environment))
-
-
-def test_a_table_of_an_older_version_gets_its_column(engine, name):
-    """It is made as the version before made it."""
-    with Server(engine.url, "--snowflake-name", name):
-        engine.sql("ALTER TABLE leafid_worker DROP COLUMN history")
-    with Server(engine.url, "--snowflake-name", name) as server:
-        assert until(lambda: server.client().ids("any", 10, "snowflake"), "it has a worker id")

@@ -51,9 +51,9 @@ def check_format(url, set_format, stored, tag):
             done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             assert done.returncode == 1 and said in done.stdout, done.stdout
         assert stored() == [str(newer)]
-    # Of an older server, which knew no format.
-    for older in (0, None):
-        set_format(older)
+    # A lower one, and a store without one.
+    for lower in (0, None):
+        set_format(lower)
         with Server(url, "--no-snowflake", environment=COMPARED):
             assert stored() == ours
 

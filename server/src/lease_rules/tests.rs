@@ -230,7 +230,7 @@ fn nothing_is_freed_of_which_it_is_not_known_what_was_granted() -> Result<()> {
     let ahead = Worker { ends_ms: 0, ..used(&[over], NOW_MS + YEAR_MS, "b")? };
     assert!(ahead.free(pool().lease_ms, space().floor_ms, NOW_MS + 60_000).is_ok());
     for unknown in [
-        // A row that an older server wrote, alone or after a newer one.
+        // A row that somebody wrote by hand, all of it or a part.
         Worker { history: String::new(), ..ahead.clone() },
         Worker { begins_ms: ahead.begins_ms + 1, ..ahead.clone() },
     ] {

@@ -18,7 +18,7 @@ pub(crate) type SpanMs = (i64, i64);
 /// As it is stored: times in Unix milliseconds.
 #[derive(Default, Serialize, Deserialize)]
 struct History {
-    /// `begins_ms` of the row that it was written with. An older server writes rows without it.
+    /// `begins_ms` of the row that it was written with. Who changes a row by hand may leave it as it is.
     of_ms: i64,
     former: Vec<SpanMs>,
     skipped: Vec<SpanMs>,
@@ -43,8 +43,7 @@ pub(crate) struct Worker {
     pub(crate) renewals: i64,
     /// How far the holder's clock was ahead of the database's at the claim.
     pub(crate) clock_ahead_ms: i64,
-    /// What was granted before, and what is never granted again. Empty in the row of an older server.
-    #[serde(default)]
+    /// What was granted before, and what is never granted again.
     pub(crate) history: String,
 }
 
@@ -153,7 +152,7 @@ impl Worker {
         Ok(self)
     }
 
-    /// `None` if an older server has written the row since.
+    /// `None` if somebody has changed the row by hand since.
     fn record(&self) -> Result<Option<Record>> {
         let history = self.parsed()?.filter(|history| history.of_ms == self.begins_ms);
         Ok(history

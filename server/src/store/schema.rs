@@ -34,10 +34,6 @@ pub(super) fn lease_tables(dialect: &Dialect) -> [(&'static str, String); 2] {
     [("leafid_space", space), ("leafid_worker", worker)]
 }
 
-/// Adds the column that tables of older versions lack.
-pub(super) const ADD_HISTORY: &str =
-    "ALTER TABLE leafid_worker ADD COLUMN history varchar(4000) NOT NULL DEFAULT ''";
-
 /// Said of a store that was empty. A volume that is not mounted, or another folder, looks like a first start.
 pub(super) fn made_anew(shown: &str, what: &str) -> String {
     format!(

@@ -12,7 +12,6 @@ const TABLE: &str = "leafid_settings";
 /// The setting that says what the rows of a store may mean.
 const NAME_OF_FORMAT: &str = "format";
 /// That of this server. It goes up with each meaning that an older server would not see, as what `worker free` skips.
-/// Stores without one are older than it, and count as 0.
 const FORMAT: u32 = 1;
 
 /// Errors: `invalid_argument` for a store in which a newer server may have stored what this one would misread, and then

@@ -95,21 +95,6 @@ impl Sql {
         if !new.is_empty() {
             log::warn!("{}", schema::made_anew(&self.shown, &format!("tables {}", new.join(", "))));
         }
-        if !self.has_column("leafid_worker", "history").await? {
-            let added = self
-                .transaction(|tx| {
-                    Box::pin(async move { tx.execute(schema::ADD_HISTORY, &[]).await.map(drop) })
-                })
-                .await;
-            // Another server may have been first.
-            if let Err(error) = added
-                && !self.has_column("leafid_worker", "history").await?
-            {
-                return Err(
-                    error.context(format!("make the column once as another user: {}", schema::ADD_HISTORY))
-                );
-            }
-        }
         self.check_tables().await?;
         let columns = self.columns("leaf_alloc").await?;
         let largest = match columns.iter().find(|(name, _)| name == "max_id") {
@@ -155,10 +140,6 @@ impl Sql {
     /// Whether a table is there. Errors: the database does not say.
     pub(crate) async fn has(&self, table: &'static str) -> Result<bool> {
         Ok(!self.columns(table).await?.is_empty())
-    }
-
-    async fn has_column(&self, table: &'static str, column: &str) -> Result<bool> {
-        Ok(self.columns(table).await?.iter().any(|(name, _)| name == column))
     }
 
     /// Name and type of each column of a table; none if there is no such table.
