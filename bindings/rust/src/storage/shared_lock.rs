@@ -95,8 +95,10 @@ impl SharedLock {
         mut step: impl FnMut(&[u8], FileFacts) -> FileStep,
     ) -> Result<()> {
         loop {
+            let bytes = self.read()?;
+            // As late as possible: the kernel's time of the write is to be that of the clock.
             let facts = self.facts(now_ms())?;
-            match step(&self.read()?, facts) {
+            match step(&bytes, facts) {
                 FileStep::Write { offset, bytes, syncs_name } => {
                     self.write(offset, &bytes[..], syncs_name)?
                 }
