@@ -42,7 +42,7 @@ build/examples/%-rust: FORCE | need/examples
 	@$(CARGO) build --profile $(LEAFID_PROFILE) --quiet -p leafid-examples --bin $*
 	@cmp -s $(built)/$* $@ || cp $(built)/$* $@
 
-# The library is looked for where it was linked: build/c may be staged anew without linking again.
+# The library is looked for where it was linked: build/c may be staged again without linking again.
 define examples_link
 	@mkdir -p build/examples
 	@$(CC) -O2 -Wall -Wextra -pthread -I build/c/include -o $@ $< -L build/c/lib -lleafid -Wl,-rpath,$(CURDIR)/build/c/lib

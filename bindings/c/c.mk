@@ -26,7 +26,7 @@ made/c:
 	@sh bindings/c/stage.sh $(c_built)/libleafid_c.$(C_SHARED) $(c_built)/libleafid_c.a $(C_STAGE)
 	@echo $(C_PROFILE) >$(C_STAGE)/profile
 
-# Rust's own library is built anew, for size and without backtraces, and a panic ends the process. Both are features of
+# Rust's own library is built again, for size and without backtraces, and a panic ends the process. Both are features of
 # the compiler that are not stable yet; the second variable allows them in a stable release.
 made/c-small: c_small_host = $(shell rustc -vV | sed -n 's/^host: //p')
 made/c-small:
@@ -80,7 +80,7 @@ check/abi:
 	@sh tests/debian.sh abidiff:abigail-tools
 	@python3 tests/c/abi.py
 
-# In a folder of its own: the flag for symbols that name all crates of generic code would build everything anew.
+# In a folder of its own: the flag for symbols that name all crates of generic code would build everything again.
 bench/sizes: sizes_dir := build/c-sizes
 bench/sizes:
 	@for features in "" --no-default-features; do \

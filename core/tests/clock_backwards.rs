@@ -140,6 +140,6 @@ fn a_reading_is_old_up_to_a_bound_and_a_clock_that_went_back_beyond_it() {
         let (flake, now_ms) = begun();
         flake
             .next(now_ms - old_ms - tick_ms)
-            .expect("the clock went back: a step, and the count begins anew");
+            .expect("the clock went back: a step, and the count starts again");
     }
 }

@@ -91,7 +91,7 @@ first=$(property MainPID)
 inside systemctl reload "$unit"
 sleep 0.5
 next_id
-[ "$(property MainPID)" = "$first" ] || fail "a reload starts it anew"
+[ "$(property MainPID)" = "$first" ] || fail "a reload restarts it"
 journal | grep -q 'tokens: read again' || fail "a reload does not reach it: $(journal | tail -n 5)"
 inside kill -KILL "$first"
 well 1

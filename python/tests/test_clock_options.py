@@ -75,7 +75,7 @@ def first_after_the_wait(options):
     with leafid.Snowflake(7, **options | {"timeout_ms": 5_000}) as flake:
         with pytest.raises(leafid.ClockBackwardsError, match="no record of worker id 7 .*no_record_wait_ms"):
             flake.next()
-    # Closed or killed, the wait is not forgotten, and does not begin anew.
+    # Closed or killed, the wait is not forgotten, and does not start again.
     with leafid.Snowflake(7, **options) as flake:
         first = leafid.decode(flake.next()).timestamp_ms
         assert begun + 12_000 < first <= now_ms()

@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | claim, an id is free | it is held by a new token, `until_ms` goes up |
 //! | claim, none is free | `worker_in_use`; the same |
-//! | the same claim again, not renewed since | the same answer; the lease begins anew |
+//! | the same claim again, not renewed since | the same answer; the lease starts again |
 //! | the same claim again, renewed since | `worker_in_use`; the same |
 //! | renewal by the current token | a new token, `until_ms` goes up or stays |
 //! | release by the current token | free; `until_ms` goes down, not below `begins_ms` |

@@ -64,7 +64,7 @@ static void asked_once(void) {
     CHECK(!atomic_load(&script.same_thread));
     CHECK(!atomic_load(&script.other_name));
 
-    /* The same function and user_data, set anew: the same generator. */
+    /* The same function and user_data, set again: the same generator. */
     CHECK_STATUS(leafid_snowflake_options_set_worker_callback(options, claim, &script, freed), LEAFID_OK);
     REQUIRE_OK(leafid_snowflake_open(options, &second));
     leafid_snowflake_options_free(options);

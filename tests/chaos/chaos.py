@@ -19,7 +19,7 @@ from subjects import environment
 
 # How long programs may take to make ids again once nothing is wrong any more.
 RECOVERY_S = 25
-# Those that are begun anew for it; the others continue.
+# Those that are started again for it; the others continue.
 BEGUN_ANEW = ("c-range", "python-range", "node-range", "c-tags", "c-guest")
 
 
@@ -51,7 +51,7 @@ class Chaos:
         heapq.heappush(self.later, (time.monotonic() + seconds, next(self.numbers), action))
 
     def go(self, until):
-        """Waits for processes, begins those anew that are due, and does what is due."""
+        """Waits for processes, starts those again that are due, and does what is due."""
         while (now := time.monotonic()) < until:
             while self.later and self.later[0][0] <= now:
                 heapq.heappop(self.later)[2]()
@@ -205,7 +205,7 @@ class Chaos:
         self.counts.update({"locks tried": tried, "of them held": held})
 
     def recovery(self):
-        """Once nothing is wrong, each program makes ids again, those that live and those that are begun anew."""
+        """Once nothing is wrong, each program makes ids again, those that live and those that are started again."""
         for name in BEGUN_ANEW:
             program = self.programs[name]
             if program.state == LIVING:

@@ -1,4 +1,4 @@
-"""The programs, which are the agents with the command `chaos`: started, stopped, killed, begun anew.
+"""The programs, which are the agents with the command `chaos`: started, stopped, killed, started again.
 
 Each is told by words, as in `worker=512-523`: `worker` (none: no snowflakes), `tags` with `servers` (none: no
 segments), `name`, `dir`, `threads`, `pause_us`, `batch`, `seed`; `out`, below which it makes a file for each thread and

@@ -61,7 +61,7 @@ standard output. A GET of /control is {"do": "report"}.
     {"do": "dead", "how": "refused"}
         Close the port and its connections; `"hangs"` leaves connects unanswered; `null` is back again.
     {"do": "forget"}
-        Begin the report anew.
+        Begin the report again.
     {"do": "report", "requests": 100}
         What was seen; `requests` bounds the list of the latest ones (1000). See report.py.
 """

@@ -14,15 +14,15 @@ decides only who gets the next span. Times are Unix milliseconds.
   to wait for 8 s. Nor is the client's where it is ahead: the span would shrink for nothing. Either way `from` lies at
   or above all that was given.
 * A token is good for one renewal, which gives the next one. Of two clones the second one is `worker_lost`. Who lost an
-  answer is, too, and claims anew. A lease that has ended and was given to nobody else can still be renewed.
-* A claim repeated by its `instance` is given the same id, span and token, and the lease begins anew. Once it was
+  answer is, too, and claims again. A lease that has ended and was given to nobody else can still be renewed.
+* A claim repeated by its `instance` is given the same id, span and token, and the lease starts again. Once it was
   renewed, the repetition is a stray one and refused: the span of its answer is not this caller's alone any more.
 
 A table may be old (`doubt`), such as a copy. What was given since it was copied is unknown, but not where it ends: none
 of it ends above now + lease_ms + threshold_ms. So every id of every name counts as given until then, and no claim is
 answered before this clock has passed it. Nor may a renewal be: the token that the old table holds can be that of a
 process which slept while its id went to another one, whom the table does not know; a renewal has no `from` to lift the
-sleeper above the other one's span. So all tokens are void, holders use their spans to the end, and claim anew.
+sleeper above the other one's span. So all tokens are void, holders use their spans to the end, and claim again.
 """
 
 import secrets

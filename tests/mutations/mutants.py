@@ -80,7 +80,7 @@ pub mod mutant {
 
 
 def installed(name, *source):
-    """A program of the tools, built where it is missing; our own is built anew, as it may have changed."""
+    """A program of the tools, built where it is missing; our own is built again, as it may have changed."""
     program = BUILD / "tools/bin" / name
     if name != OWN and (shutil.which(name) or program.exists()):
         return shutil.which(name) or program

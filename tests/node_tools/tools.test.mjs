@@ -38,7 +38,7 @@ function serves(t, fill, program = 'server.cjs') {
 const addons = files => files.filter(name => name.endsWith('.node')).length
 
 test('Jest', () => {
-  // Two files in one process: each has the modules and the globals anew.
+  // Two files in one process: each has the modules and the globals again.
   cpSync(join(here, 'jest/ids.test.cjs'), join(here, 'jest/again.test.cjs'))
   assert.match(tool('jest', ['--rootDir=jest', '--testMatch=**/*.test.cjs', '--runInBand']), /Tests: +6 passed, 6 total/)
 })

@@ -186,7 +186,7 @@ def _():
 
 
 def chaos(seconds, draw, refusals):
-    """Ten processes of three languages on six ids, each with a clock of its own, killed, stopped and begun anew."""
+    """Ten processes of three languages on six ids, each with a clock of its own, killed, stopped and started again."""
     where = place()
     runs, running, end = [], [], time.monotonic() + seconds
 

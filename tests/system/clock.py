@@ -125,7 +125,7 @@ def _():
 
 
 def wander(rounds, draw, refusals, rules=dict):
-    """Lives of one worker id whose clock is set anew every few milliseconds, each ended by a kill."""
+    """Lives of one worker id whose clock is set again every few milliseconds, each ended by a kill."""
     where = place()
     clock = where.write("clock", "+0")
     env = faketime(FAKETIME_TIMESTAMP_FILE=str(clock))

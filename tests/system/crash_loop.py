@@ -95,7 +95,7 @@ def _():
 
 
 def lives_of(rounds, language="rust", longest=0.050, **options):
-    """Lives of one worker id, each killed and begun anew under a clock that is 0 to 2 s behind."""
+    """Lives of one worker id, each killed and started again under a clock that is 0 to 2 s behind."""
     where = place()
     runs, refused = [], 0
     for _ in range(rounds):

@@ -1,5 +1,5 @@
 """Several hosts, each a network namespace with a clock of its own, whose processes lease worker ids from one server
-through a proxy that delays, cuts off, repeats and mixes up. Processes are killed, stopped, and begun anew on other
+through a proxy that delays, cuts off, repeats and mixes up. Processes are killed, stopped, and started again on other
 hosts, with their directory or without; links go down for longer than a lease lasts. No id comes twice.
 
 `make hosts SECONDS=60 SEED=7`: for longer, and what befalls them again.

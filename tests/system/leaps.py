@@ -72,7 +72,7 @@ def leap_for_ten_seconds(language, **rules):
     near_now(time_of(back), "an id after the leap")
     subject.kill()
     near_now(until_of(where, 8), "the record's end")
-    # Begun anew under a clock that knows nothing of a leap.
+    # Started again under a clock that knows nothing of a leap.
     again = Serve(language)
     again.do("open", "a", *where.options(worker=8, **PATIENT, **rules))
     fresh = again.ids("a")[0]

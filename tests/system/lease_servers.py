@@ -209,8 +209,8 @@ def _():
         lessee.await_ids(worker=1)
         last = max(an_id >> 22 for an_id in lessee.ids() if an_id >> 12 & 1023 == 0) + EPOCH_MS
         assert last < known[lessee], f"{lessee.name} made an id for {last} beyond its last own renewal, to {known[lessee]}"
-        anew = pool.held(lessee.given["name"])[1]["begins_ms"]
-        assert anew < known[lessee] - 300, f"{lessee.name} claimed anew from {anew} only, its span lasted to {known[lessee]}"
+        again = pool.held(lessee.given["name"])[1]["begins_ms"]
+        assert again < known[lessee] - 300, f"{lessee.name} claimed again from {again} only, its span lasted to {known[lessee]}"
         assert lessee.codes() <= {"worker_lost"}, lessee.codes()
     theirs = pool.server.metric("requests_total", api="renew", status="409") - refused
     assert theirs == len(lessees), f"refused were {theirs} renewals of theirs"

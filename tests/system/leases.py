@@ -356,7 +356,7 @@ def _():
         return f"recovered {lost.result() * 1000:.0f} ms after the lock was gone"
 
 
-@test("leases: one id, its holder killed and started anew: refused until the span has passed, then in")
+@test("leases: one id, its holder killed and started again: refused until the span has passed, then in")
 def _():
     table = Table([0])
     took = []

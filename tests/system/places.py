@@ -36,7 +36,7 @@ def mounted(mount):
     return [*command, "sh", "-c", f'{mount} && exec "$@"', "sh"]
 
 
-# Each run of a container has a fresh file system: the mount is made anew, and the record is gone.
+# Each run of a container has a fresh file system: the mount is made again, and the record is gone.
 @test("a container killed after a step back, its overlay gone with it: no id twice, none ahead of the clock")
 def _():
     where = place()

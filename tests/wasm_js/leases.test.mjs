@@ -65,7 +65,7 @@ for (const runtime of Object.keys(RUNTIMES)) {
     const end = Date.now()
     await asked(url, 'release', { name: options.name, worker_id: workerId, token: other.token, until: end })
     const times = () => slept.ids.map(id => decode(id).timestampMs)
-    // It claims the id anew, once the other one has released it.
+    // It claims the id again, once the other one has released it.
     await until('it goes on', () => times().some(time => time >= end))
     slept.kill()
     await slept.ended

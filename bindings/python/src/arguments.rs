@@ -137,7 +137,7 @@ pub(crate) fn shown_fields(value: &Bound<'_, PyAny>, class: &str, names: &str) -
     Ok(format!("leafid.{class}({})", fields.join(", ")))
 }
 
-/// What pickle and copy make an object of leafid anew from: its class, and these fields as its arguments.
+/// What pickle and copy make an object of leafid again from: its class, and these fields as its arguments.
 pub(crate) fn reduced<'py>(
     value: &Bound<'py, PyAny>,
     names: &str,

@@ -31,7 +31,7 @@ test('the caller after one that had to return is told why there is no span', () 
   stage.play({ asks: 'write_record' }, { ...take, ids: [[10_000, 7, 0]] }).end()
 })
 
-test('a transaction that begins anew is checked anew; a record that another run wrote ends this one', () => {
+test('a transaction that starts again is checked again; a record that another run wrote ends this one', () => {
   const { stage, run } = writing({ take: 1, by: 'x' })
   const { files } = stage.disk
   const older = files.get(RECORD).slice()

@@ -108,7 +108,7 @@ test('what the source gave before is refused after the end of a supply too, and 
   assert.throws(() => other.at('done', call), { code: 'closed' }, 'it is freed')
 })
 
-test('a mark is the file of the native package; a store that was cleared, and a transaction that begins anew', () => {
+test('a mark is the file of the native package; a store that was cleared, and a transaction that starts again', () => {
   const { stage, supply } = opened({ persist: true }, ['update_mark'])
   stage.play(fetched(1, 11))
   const { texts: [file] } = asked({ stage })

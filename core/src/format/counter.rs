@@ -28,7 +28,7 @@ pub struct Counter {
 
 impl Content for Counter {
     const KIND: &'static str = "counter";
-    const ADVICE: &'static str = "Put it back as it was, or move it away by hand and make it anew by: leafid file create DIR --tag TAG --start \
+    const ADVICE: &'static str = "Put it back as it was, or move it away by hand and create it again by: leafid file create DIR --tag TAG --start \
          N, where N is above every id in use";
 
     fn read(slot: &Object<'_>) -> JsonResult<Counter> {

@@ -29,7 +29,7 @@ pub struct FileFacts {
     /// The time of the last write or change by the kernel's clock, Unix milliseconds. A copy has another one, and
     /// nobody can set it.
     pub changed_ms: i64,
-    /// The time now, read anew for each step, after the filter, Unix milliseconds.
+    /// The time now, read again for each step, after the filter, Unix milliseconds.
     pub now_ms: i64,
 }
 

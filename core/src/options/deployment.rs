@@ -123,7 +123,7 @@ pub fn check_counters(fs: &FileSystem, path: impl Display, shared_fs: bool) -> R
     refuse_network(fs, &path, shared_fs, "use a directory on a local disk")?;
     let warning = || {
         format!(
-            "{path} is on {}: its counters are gone with the container or the machine, and ids would begin anew; use a \
+            "{path} is on {}: its counters are gone with the container or the machine, and ids would start over; use a \
              persistent directory",
             fs.name
         )

@@ -10,7 +10,7 @@
 //! | no run held its worker id, lost it or released it | late | released |
 //! | a run held its worker id, or lost it or released it | late | left to that run |
 //!
-//! What was lost or released counts if its token is the same: after that, the source may lease the worker id anew.
+//! What was lost or released counts if its token is the same: after that, the source may lease the worker id again.
 //!
 //! | A claim without an answer | Event | Next |
 //! | --- | --- | --- |

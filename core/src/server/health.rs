@@ -354,7 +354,7 @@ mod tests {
         server.succeeded("good", probes);
         assert_eq!(server.readiness("good", 221, true), Readiness::Healthy);
         assert_ne!(server.readiness("bad", 221, true), Readiness::Healthy);
-        // Tags that were wrong before it answered count anew.
+        // Tags that were wrong before it answered count again.
         (0..WRONG_FOR).for_each(|tag| fail(&mut server, &format!("bad{tag}"), 221, failure(false, true)));
         assert_eq!(server.readiness("good", 221, true), Readiness::BacksOffUntil(421));
     }

@@ -380,8 +380,8 @@ impl Snowflake {
         // here.
         let paced = self.pace.load(Relaxed);
         let lag = 1 + (LAG_MS / self.layout.tick_ms()) as u64;
-        let anew = paced == NEVER || now + lag < paced;
-        let due = if anew { now } else { paced + 1 + u64::from(tick.is_multiple_of(MELT)) };
+        let again = paced == NEVER || now + lag < paced;
+        let due = if again { now } else { paced + 1 + u64::from(tick.is_multiple_of(MELT)) };
         let due = due.max(soonest);
         if now >= due {
             return Ok(Target { pace: Some((paced, now)), ..fresh });

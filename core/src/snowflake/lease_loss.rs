@@ -19,7 +19,7 @@
 //! Callers get no error in the first `timeout` after the loss, in which the next claim probably succeeds, unless no retry
 //! heals it. After that time an outage lasts, and no call waits for it. A process that was stopped (SIGSTOP, a frozen
 //! sandbox, a paused machine) meets failures that are its own: its requests timed out while it did not run. So the time
-//! begins anew after a stop.
+//! starts again after a stop.
 
 use crate::time::back_off::SHORTEST_BACK_OFF;
 use crate::{BackOff, Code, Error};

@@ -81,7 +81,7 @@ struct Machine {
     life: Option<Life>,
     /// First and last position of each run: tick and sequence, without the worker id.
     issued: BTreeMap<u64, u64>,
-    /// No id may come at or below it, unless a reset begins anew.
+    /// No id may come at or below it, unless a reset starts again.
     last: Option<i64>,
 }
 

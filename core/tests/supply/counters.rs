@@ -87,7 +87,7 @@ impl Counters {
         next
     }
 
-    /// A counter goes back to a state of its backups. Nodes begin anew with it.
+    /// A counter goes back to a state of its backups. Nodes start again with it.
     pub(crate) fn restore(&mut self, random: &mut Random) {
         let names: Vec<String> = self.by_name.keys().cloned().collect();
         if names.is_empty() {

@@ -41,7 +41,7 @@ function reader(metrics) {
   return name => {
     if (!found) {
       found = families(metrics)
-      // What is asked later is read anew.
+      // What is asked later is read again.
       queueMicrotask(() => {
         found = null
       })

@@ -55,7 +55,7 @@ impl Rates {
     }
 }
 
-/// `given` is nothing if the counter began anew.
+/// `given` is nothing if the counter began again.
 fn smoothed(before: Option<f64>, given: Option<u64>, passed: Duration) -> Option<f64> {
     let now = given? as f64 / passed.as_secs_f64();
     let weight = 1.0 - (-passed.as_secs_f64() / SMOOTHING.as_secs_f64()).exp();
@@ -108,8 +108,8 @@ mod tests {
         let mut rates = Rates::default();
         rates.measure(&[tag("a", 500, 0)], SECOND);
         rates.measure(&[tag("a", 600, 0)], 2 * SECOND);
-        let anew = rates.measure(&[tag("a", 5, 0)], 3 * SECOND);
-        assert_eq!(anew, [Rate { ids: None, ranges: Some(0.0) }]);
+        let again = rates.measure(&[tag("a", 5, 0)], 3 * SECOND);
+        assert_eq!(again, [Rate { ids: None, ranges: Some(0.0) }]);
         assert_eq!(rates.measure(&[tag("a", 9, 0)], 60 * SECOND), [Rate::default()]);
         assert_eq!(rates.measure(&[tag("a", 19, 0)], 61 * SECOND)[0].ids, Some(10.0));
         assert!(rates.measure(&[], 62 * SECOND).is_empty() && rates.known.is_empty());

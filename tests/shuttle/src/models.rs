@@ -546,7 +546,7 @@ pub fn forks_in_the_midst() {
     close(&source, segments);
 }
 
-/// Claim: tags that are closed by one thread while another opens segments anew leave these with threads that work.
+/// Claim: tags that are closed by one thread while another opens segments again leave these with threads that work.
 pub fn one_closes_as_another_opens() {
     let (source, segments) = opened(|_, _, _| Ok(Some(2)));
     let tag = segments.tag("t").unwrap();

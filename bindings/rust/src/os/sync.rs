@@ -4,7 +4,7 @@ pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, atomic};
 pub(crate) use std::time::Instant;
 pub(crate) use std::{thread, thread_local};
 
-/// A static that tests begin anew.
+/// A static that tests start again.
 macro_rules! global {
     ($name:ident: $type:ty = $value:expr) => {
         static $name: $type = $value;

@@ -177,7 +177,7 @@ impl PendingTake {
                 return Ok(());
             }
             if let Some(word) = &word {
-                // At its end it looks at once; once its time has begun anew, less and less often.
+                // At its end it looks at once; once its time has started again, less and less often.
                 let left = looks_after.abs_diff(self.began.elapsed());
                 futex::wait(word, 0, left.clamp(Duration::from_millis(1), SLICE));
             }

@@ -237,7 +237,7 @@ impl SupplyDriver {
             let told = Told { has_call: false, ..state.told(clocks) };
             // The waker of the last look is dropped without the lock.
             let (before, looks_at) = state.remove(ticket).unzip();
-            // What it got may have begun its time anew: then a timer looks.
+            // What it got may have begun its time again: then a timer looks.
             let looks_at = looks_at.flatten().filter(|at| *at > clocks.boot);
             (state.collect(ticket, waiter, |_| looks_at), told, before)
         });

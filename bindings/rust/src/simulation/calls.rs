@@ -98,7 +98,7 @@ fn a_call_is_told_what_was_found_out_since_it_began_and_nothing_older() {
     assert_eq!(polled(&mut second), Err(Code::UnknownTag), "nobody asks before it has rested");
     assert_eq!(polled(&mut calls.call(1)), Err(Code::UnknownTag));
     calls.world.pass(1_000);
-    assert_eq!(polled(&mut second), Ok(false), "it is asked anew");
+    assert_eq!(polled(&mut second), Ok(false), "it is asked again");
     calls.answer(None);
     assert_eq!(polled(&mut second), Err(Code::UnknownTag));
 }

@@ -187,7 +187,7 @@ fn a_record_of_another_life_holds_nothing() {
     let (place, server) = (Place::new(), Server::new(20_000));
     killed(&place, &server);
     server.down(true);
-    // One that was made anew would not know what was issued.
+    // One that was made again would not know what was issued.
     let kept = copied(&place);
     std::fs::remove_file(place.file(0)).unwrap();
     refused(&builder(&place, &server), NONE);

@@ -59,7 +59,7 @@ fn ids_in(segment: Segment) -> impl Iterator<Item = i64> {
     (0..segment.len()).filter_map(move |n| segment.id(n))
 }
 
-/// Claim: while two others use both slots up and fill both anew (two turn-overs), a thread that holds a ticket, however
+/// Claim: while two others use both slots up and fill both again (two turn-overs), a thread that holds a ticket, however
 /// slow, gets an id that nobody else gets, and of its own segment.
 ///
 /// The filler waits for the other taker: loom does not find by itself every moment at which there is room. Every execution
@@ -99,7 +99,7 @@ fn first_segment() {
     exactly(ids, &[(1, 2)]);
 }
 
-/// Claim: runs of several ids, taken while the slot before theirs is filled anew, are of one segment, and each id is in one
+/// Claim: runs of several ids, taken while the slot before theirs is filled again, are of one segment, and each id is in one
 /// of them; that the next fetch is due is said once for each segment. At most two preemptions, as above.
 fn many_against_turn_over() {
     let (buffer, mut filler) = filled(&[2, 2]);
@@ -142,7 +142,7 @@ fn no_room() {
 }
 
 /// Claim: a close in the midst of takes, of one and of several, answers exactly what nobody got, and nobody gets an id of
-/// it, then or later; also when the slot of a segment that was used up is filled anew just before. At most two
+/// it, then or later; also when the slot of a segment that was used up is filled again just before. At most two
 /// preemptions, as above.
 fn close_against_take() {
     let (buffer, mut filler) = filled(&[1, 2]);

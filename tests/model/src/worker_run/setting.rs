@@ -70,7 +70,7 @@ impl Setting {
     }
 
     /// Each process on its own host. The clocks of the second one are behind, and slow or fast. No clock is set besides: a
-    /// lease of another time is refused and claimed anew, and there is no end of such states.
+    /// lease of another time is refused and claimed again, and there is no end of such states.
     pub const fn apart(self, speed: i64) -> Setting {
         let kinds = &[Kind::Call, Kind::Kill, Kind::Stop, Kind::Loss];
         Setting { apart: true, off: [0, -1], speed: [2, speed], kinds, ..self }

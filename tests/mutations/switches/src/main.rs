@@ -283,7 +283,7 @@ fn switched(source: &str, mutants: Vec<Mutant>) -> (String, Vec<Mutant>) {
     let (mut text, mut done) = (String::new(), 0);
     for edit in edits {
         if edit.from < done {
-            continue; // Within a text that is said anew.
+            continue; // Within a text that is said again.
         }
         text += &source[done..edit.from];
         text += &edit.text;

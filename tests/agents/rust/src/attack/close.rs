@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const ROUNDS: u64 = 51;
 
 /// Arguments: those of a generator, `threads`; `millis` of this process, or `kills` of one of `processes`, which is begun
-/// anew, from `seed` on.
+/// again, from `seed` on.
 pub fn run(options: &Options) -> Result<(), String> {
     let ledger = Ledger::new(32 << 20);
     let (kills, processes) = (options.number("kills", 0), options.number("processes", 1));

@@ -50,7 +50,7 @@ extern "C" fn on_signal(_: i32) {
             _ => {}
         }
     }
-    // Anew each time: a fork that takes longer than the period would leave the thread no time of its own.
+    // Set each time: a fork that takes longer than the period would leave the thread no time of its own.
     if !FORKED.load(Relaxed) {
         once(PERIOD_US.load(Relaxed));
     }
