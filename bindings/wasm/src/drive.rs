@@ -1,30 +1,13 @@
 //! What a host does with both machines, runs and supplies: it pulls calls, reports their ends, and pulls notices.
 
 use crate::argument::ms;
-use crate::host_call::{CallHandle, Told, clocks};
+use crate::host_call::{CallHandle, Driven, Told, clocks};
 use crate::module::{Module, Result, exports, write};
 use crate::run::{self, Run};
 #[cfg(feature = "segments")]
 use crate::supply_handle::supply_of;
-use core::time::Duration;
-use leafid_core::call::{CallId, Clocks, Level};
-use leafid_core::host::MachineEnd;
+use leafid_core::call::Level;
 use leafid_core::{Code, Error};
-
-/// A machine that has calls.
-pub(crate) trait Driven {
-    /// That of its calls.
-    fn number(&self) -> u64;
-
-    /// One of its calls has ended.
-    fn done(&mut self, id: CallId, end: MachineEnd, now: Clocks);
-
-    /// What to tell next.
-    fn next_notice(&mut self, now: Clocks) -> Option<Told>;
-
-    /// When there may be more to do, if nothing happens before.
-    fn next_time(&self) -> Option<Duration>;
-}
 
 /// Errors: `closed` for a handle that is no machine.
 fn driven(module: &mut Module, machine: i32) -> Result<&mut dyn Driven> {

@@ -15,7 +15,7 @@ use core::time::Duration;
 use leafid_core::Segment;
 use leafid_core::call::{CallId, Clocks, FileAction, IoFailure, IoKind, Level};
 use leafid_core::format::file_steps::FileStep;
-use leafid_core::host::{FileSeen, HostCall, HostEnd};
+use leafid_core::host::{FileSeen, HostCall, HostEnd, MachineEnd};
 use leafid_core::http::{BodyEnd, Frame, ResponseHead};
 use leafid_core::options::ServerOptions;
 use leafid_core::run::{Claimed, RunCall};
@@ -41,6 +41,21 @@ pub(crate) enum Told {
     Log(Level, String),
     /// The machine has ended.
     Closed(leafid_core::Result<()>),
+}
+
+/// A machine that has calls.
+pub(crate) trait Driven {
+    /// That of its calls.
+    fn number(&self) -> u64;
+
+    /// One of its calls has ended.
+    fn done(&mut self, id: CallId, end: MachineEnd, now: Clocks);
+
+    /// What to tell next.
+    fn next_notice(&mut self, now: Clocks) -> Option<Told>;
+
+    /// When there may be more to do, if nothing happens before.
+    fn next_time(&self) -> Option<Duration>;
 }
 
 /// A call, and what carries it out.

@@ -1,8 +1,7 @@
 //! The user of a worker id: the core's machine, for a host that carries out its calls.
 
 use crate::argument::{duration, ms};
-use crate::drive::Driven;
-use crate::host_call::{CallHandle, HttpTo, Told, clocks};
+use crate::host_call::{CallHandle, Driven, HttpTo, Told, clocks};
 use crate::module::{Kind, Module, Result, exports, write, write_list};
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;

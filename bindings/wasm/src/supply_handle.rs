@@ -1,7 +1,6 @@
 //! A supply, as the exports of [`supply`](crate::supply) use it: its tags, the ids of these, and the calls for them.
 
-use crate::drive::Driven;
-use crate::host_call::{CallHandle, HttpTo, Told};
+use crate::host_call::{CallHandle, Driven, HttpTo, Told};
 use crate::ids::{MOST_IDS, with_ids, write_run};
 use crate::marks::{Marks, without_host};
 use crate::module::{Kind, Module, Result};

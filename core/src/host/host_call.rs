@@ -22,10 +22,10 @@ use crate::wire::Method;
 use crate::{Code, Error, Result};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+#[cfg(not(feature = "supply"))]
+use core::convert::Infallible as MemoryMark;
 use core::mem::{replace, take};
 
-#[cfg(not(feature = "supply"))]
-type MemoryMark = core::convert::Infallible;
 /// The end of a request, as that of its machine's call.
 type OfRequest = fn(HttpEnd) -> MachineEnd;
 
