@@ -76,13 +76,6 @@ fn pages() -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_database_of_the_documents_is_the_example() {
-    assert!(read("docs/LEASES.md").contains(&read("examples/database_workers.py")));
-    let code = read("examples/database_segments.py");
-    assert!(read("docs/SEGMENTS.md").contains(&code));
-}
-
-#[test]
 fn the_presets_are_as_the_table_says() {
     for page in ["docs/CHOOSING.md", "docs/zh-CN/CHOOSING.md"] {
         the_presets_are_as_the_table_of(&read(page));
