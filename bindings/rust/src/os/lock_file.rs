@@ -17,7 +17,7 @@ pub(crate) const LOCK_DIR: &str = "/run/lock";
 /// Every user may write there, and macOS removes nothing from it.
 #[cfg(target_os = "macos")]
 pub(crate) const LOCK_DIR: &str = "/private/var/tmp";
-/// How often a file that was removed during its opening is opened again.
+/// How often what others change meanwhile is looked at again: a file that is being opened, a list of locks.
 const TRIES: usize = 8;
 
 /// A locked lock file, held until it is dropped.
@@ -115,12 +115,18 @@ fn is_locked(path: &Path) -> bool {
 #[cfg(target_os = "linux")]
 pub(crate) fn holder(directory: &Path, name: &str, worker_id: u32) -> Option<i32> {
     let inode = fs::symlink_metadata(path_of(directory, name, worker_id)).ok()?.ino().to_string();
+    // The list is read by pages: what is unlocked in between hides a line.
+    (0..TRIES).find_map(|_| listed(&inode))
+}
+
+#[cfg(target_os = "linux")]
+fn listed(inode: &str) -> Option<i32> {
     let locks = fs::read_to_string("/proc/locks").ok()?;
     // 1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF; a waiter has an arrow after the colon.
     locks.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [_, "FLOCK", _, "WRITE", pid, file, ..] = words[..] else { return None };
-        (file.rsplit(':').next() == Some(&inode)).then(|| pid.parse().ok())?
+        (file.rsplit(':').next() == Some(inode)).then(|| pid.parse().ok())?
     })
 }
 
