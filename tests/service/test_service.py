@@ -12,9 +12,10 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
+from http.client import HTTPException, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -74,6 +75,10 @@ class Service:
                 time.sleep(0.1)
         return self
 
+    def listens(self):
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", self.port)) == 0
+
     def end(self, by=signal.SIGTERM):
         if self.process.poll() is None:
             self.process.send_signal(by)
@@ -93,10 +98,16 @@ def running(*services):
                 service.end(signal.SIGKILL)
 
 
+@contextmanager
 def load(*services):
     """Orders until an interrupt."""
-    command = [sys.executable, str(HERE / "load.py"), "--seconds", str(HANG), "--connections", "4"]
-    return subprocess.Popen([*command, *(service.url for service in services)], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, str(HERE / "load.py"), "--seconds", str(10 * HANG), "--connections", "4"]
+    urls = [service.url for service in services]
+    with subprocess.Popen([*command, *urls], stdout=subprocess.PIPE, text=True) as orders:
+        try:
+            yield orders
+        finally:
+            orders.kill()
 
 
 def metric(service, name):
@@ -116,8 +127,7 @@ def kind(request):
 
 def test_ids_of_both_under_load_while_each_is_killed_and_stopped(tmp_path):
     both = [Service(kind, tmp_path) for kind in ["fastapi", "express"]]
-    with running(*both):
-        orders = load(*both)
+    with running(*both), load(*both) as orders:
         for by in [signal.SIGKILL, signal.SIGTERM]:
             for service in both:
                 has_orders(service)
@@ -132,6 +142,30 @@ def test_ids_of_both_under_load_while_each_is_killed_and_stopped(tmp_path):
         counts = [int(count) for count in re.findall(r": (\d+) orders", said)]
         assert len(counts) == 2 and min(counts) > 100, said
         print(said)
+
+
+def test_a_clean_end_waits_for_no_client_that_goes_on(kind, tmp_path):
+    service = Service(kind, tmp_path)
+    with running(service), socket.create_connection(("127.0.0.1", service.port)) as client:
+        head = b"POST /orders HTTP/1.1\r\nHost: orders\r\nContent-Type: application/json\r\nContent-Length: 15\r\n"
+        client.sendall(head + b"Expect: 100-continue\r\n\r\n")
+        assert b" 100 " in client.recv(100)
+        service.process.send_signal(signal.SIGTERM)
+        until(service.listens, lambda listens: not listens)
+        client.sendall(b'{"item": "tea"}')
+        assert answer_on(client).status == 201
+        with suppress(ConnectionError, HTTPException):
+            client.sendall(b"GET /health HTTP/1.1\r\nHost: orders\r\n\r\n")
+            assert answer_on(client).headers["Connection"] == "close"
+        status, log = service.end()
+        assert status in (0, -signal.SIGTERM), log
+
+
+def answer_on(client):
+    answer = HTTPResponse(client)
+    answer.begin()
+    answer.read()
+    return answer
 
 
 def test_an_order_and_what_its_id_says(kind, tmp_path):

@@ -7,6 +7,11 @@ import { LeafidError, Snowflake, decode, metrics } from 'leafid'
 // It is claimed here: a wrong LEAFID_WORKER ends the start, and not the first request.
 const flake = await Snowflake.open()
 const app = express()
+// A connection of a client that goes on asking would never be idle, and keep `server.close` from its end.
+app.use((request, response, next) => {
+  if (!server.listening) response.set('Connection', 'close')
+  next()
+})
 app.use(express.json())
 
 app.post('/orders', (request, response) => {
