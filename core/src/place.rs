@@ -1,7 +1,7 @@
 //! The place where a process of leafid runs: what the host looks up, and what follows from it for worker ids and marks.
 //!
 //! A host looks up the [`PlaceFacts`] once for each opening. [`Place::check`] refuses a place in which worker ids could
-//! have two holders; [`Place::of_marks`] is for segments, which have no worker id.
+//! have two holders. Of the place of marks only [`machine_start`] matters, and whether its file system is a network's.
 
 use crate::call::{Clocks, FileAdvice, SharedFailure};
 use crate::format::state::Writer;
@@ -31,8 +31,6 @@ pub struct PlaceFacts {
     pub host: String,
     /// What identifies this start of the machine; empty if that is unknown.
     pub boot: String,
-    /// What identifies the machine across its starts, if that is known.
-    pub machine: Option<String>,
     /// The name of the platform: [`deployment::surroundings`].
     pub surroundings: Option<&'static str>,
     /// The processes that see a host lock of this process.
@@ -127,8 +125,6 @@ pub struct Place {
     pub no_record_wait_ms: i64,
     /// The worker id of the process from which this one was forked, if it had one.
     pub inherited: Option<u32>,
-    /// The machine and its start, to which stored unused ids belong; `None` where they cannot be stored.
-    pub machine_start: Option<MachineStart>,
 }
 
 impl Place {
@@ -173,13 +169,18 @@ impl Place {
         Ok((Place { forgets, moves, no_record_wait_ms, ..facts.place(now_ms) }, warnings))
     }
 
-    /// The place of the marks of segments. Errors: `state_io` for a network file system without `shared_fs`.
-    pub fn of_marks(facts: PlaceFacts, shared_fs: bool, clocks: Clocks) -> Result<Place> {
-        if let FilesAt::Directory { path, fs, .. } = &facts.files {
-            deployment::refuse_network(fs, path, shared_fs, deployment::LOCAL_STATE)?;
+    /// A place for leases whose source stores the spans. `clock`: the filter of the process's clock.
+    pub fn without_files(clock: Arc<ClockFilter>) -> Place {
+        Place {
+            clock,
+            writer: Writer::default(),
+            directory: String::new(),
+            advice: FileAdvice::StateDir,
+            forgets: false,
+            moves: false,
+            no_record_wait_ms: 0,
+            inherited: None,
         }
-        let (now_ms, _) = facts.filtered_ms(clocks);
-        Ok(facts.place(now_ms))
     }
 
     /// The rules of a generator here, from those of the user.
@@ -197,28 +198,22 @@ impl PlaceFacts {
     }
 
     fn place(self, now_ms: i64) -> Place {
-        let (directory, tells_copies, advice) = match self.files {
-            FilesAt::Nowhere => (String::new(), false, FileAdvice::StateDir),
-            FilesAt::Directory { path, fs, .. } => (path, fs.tells_copies(), FileAdvice::StateDir),
-            FilesAt::Store { path, .. } => (path, false, FileAdvice::Store),
+        let (directory, advice) = match self.files {
+            FilesAt::Nowhere => (String::new(), FileAdvice::StateDir),
+            FilesAt::Directory { path, .. } => (path, FileAdvice::StateDir),
+            FilesAt::Store { path, .. } => (path, FileAdvice::Store),
         };
-        let boot = Some(&self.boot).filter(|boot| tells_copies && !boot.is_empty());
-        let machine_start =
-            self.machine.zip(boot).map(|(machine, boot)| MachineStart { machine, boot: boot.clone() });
         let started = Utc(self.started_ms.unwrap_or(now_ms)).to_string();
         let writer = Writer { pid: self.pid, host: self.host, started, boot: self.boot, ..Writer::default() };
-        Place {
-            clock: self.clock,
-            writer,
-            directory,
-            advice,
-            forgets: false,
-            moves: false,
-            no_record_wait_ms: 0,
-            inherited: self.inherited,
-            machine_start,
-        }
+        Place { writer, directory, advice, inherited: self.inherited, ..Place::without_files(self.clock) }
     }
+}
+
+/// The machine and its start, to which unused ids in `fs` belong; `None` where they cannot be stored. `boot`: what
+/// identifies the start, empty if that is unknown. A clone of a suspended machine has all but it in common with it.
+pub fn machine_start(fs: &FileSystem, machine: Option<String>, boot: String) -> Option<MachineStart> {
+    let machine = machine.filter(|_| fs.tells_copies() && !boot.is_empty())?;
+    Some(MachineStart { machine, boot })
 }
 
 /// Returns what to warn of.

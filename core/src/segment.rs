@@ -18,9 +18,9 @@ pub(crate) mod turns;
 pub use adaptive_step::AdaptiveStep;
 #[cfg(feature = "parts")]
 pub use double_buffer::Filler;
-pub use guard::MOST_JUMP;
 #[cfg(feature = "parts")]
-pub use guard::{Guard, MOST_SPANS_IN_MEMORY};
+pub use guard::Guard;
+pub use guard::MOST_JUMP;
 #[cfg(feature = "parts")]
 pub use pending::PendingSegments;
 pub use run_length::LONGEST_RUN;

@@ -21,14 +21,8 @@ pub use claim_errors::{HeldId, OfflineRefusal, unusable_lease};
 pub use claim_search::{ClaimAction, ClaimSearch};
 #[cfg(feature = "parts")]
 pub use claim_search::{ClaimCandidates, ClaimPatience};
-#[cfg(feature = "parts")]
-pub use extension::{ExtensionAction, SpanExtension};
 pub use lease::{PEERS_THRESHOLD_MS, peers_agree};
-#[cfg(feature = "parts")]
-pub use lease_loss::{LeaseLoss, LossAction};
 pub use lease_schedule::SPAN_WISH_MS;
-#[cfg(feature = "parts")]
-pub use lease_schedule::{HeldLease, RenewalEnd};
 #[cfg(feature = "parts")]
 pub use record::{Admission, MOST_FORMER, MOST_SKIPPED};
 pub use rules::LONGEST_SPAN_MS;

@@ -6,7 +6,7 @@ use leafid_core::options::WorkerRange;
 use leafid_core::options::deployment::{
     FileSystem, FilesystemKind, LOCAL_STATE, Scope, check_counters, refuse_network, surroundings,
 };
-use leafid_core::place::{FilesAt, Place, PlaceFacts, PlaceSettings};
+use leafid_core::place::{FilesAt, Place, PlaceFacts, PlaceSettings, machine_start};
 use leafid_core::{ClockFilter, Code, Error, Layout, OnClockBackwards, OnExhausted, Rules};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +37,6 @@ fn facts_of(files: FilesAt) -> PlaceFacts {
         started_ms: Some(NOW - 1_000),
         host: "orders-7".into(),
         boot: "b00t".into(),
-        machine: Some("mach1ne".into()),
         surroundings: None,
         scope: Scope::Host,
         inherited: None,
@@ -117,8 +116,6 @@ fn a_network_s_locks_are_the_user_s_statement() {
     assert_eq!(error.code(), Code::StateIo);
     assert!(error.message().starts_with("/data is on nfs4, a network file system"), "{error}");
     quiet(nfs(), &PlaceSettings { shared_fs: true, ..OPTIONS });
-    assert_eq!(Place::of_marks(nfs(), false, CLOCKS).unwrap_err(), error);
-    Place::of_marks(nfs(), true, CLOCKS).unwrap();
 }
 
 #[test]
@@ -230,17 +227,17 @@ fn a_store_that_may_vanish_under_a_generator_is_waited_out() {
 
 #[test]
 fn unused_ids_belong_to_a_machine_and_its_start() {
-    let of = |facts| Place::of_marks(facts, true, CLOCKS).unwrap().machine_start;
-    let start = of(on_disk()).unwrap();
+    let (local, memory) = (FilesystemKind::Local, FilesystemKind::Ephemeral);
+    let on = |kind, name: &str, machine: Option<&str>, boot: &str| {
+        machine_start(&FileSystem { name: name.into(), kind }, machine.map(Into::into), boot.into())
+    };
+    let start = on(local, "ext4", Some("mach1ne"), "b00t").unwrap();
     assert_eq!((&*start.machine, &*start.boot), ("mach1ne", "b00t"));
-    assert!(of(on_tmpfs()).is_some(), "of memory there is no copy");
-    let layers = facts_of(directory_on(FilesystemKind::Ephemeral, "overlay"));
-    let network = facts_of(directory_on(FilesystemKind::Network, "nfs4"));
-    let unknown = PlaceFacts { boot: String::new(), ..on_disk() };
-    let nameless = PlaceFacts { machine: None, ..on_disk() };
-    for facts in [layers, network, unknown, nameless, facts_of(FilesAt::Nowhere), in_browser(false)] {
-        assert_eq!(of(facts.clone()), None, "{facts:?}");
-    }
+    assert!(on(memory, "tmpfs", Some("mach1ne"), "b00t").is_some(), "of memory there is no copy");
+    assert_eq!(on(memory, "overlay", Some("mach1ne"), "b00t"), None);
+    assert_eq!(on(FilesystemKind::Network, "nfs4", Some("mach1ne"), "b00t"), None);
+    assert_eq!(on(local, "ext4", None, "b00t"), None);
+    assert_eq!(on(local, "ext4", Some("mach1ne"), ""), None);
 }
 
 #[test]

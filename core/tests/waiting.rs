@@ -1,15 +1,14 @@
 //! The wait of a caller, over generators as they are.
 
 use crate::common::{NOW_MS as NOW, PLAIN, granted};
-use leafid_core::call::{CallId, Clocks, FileAdvice};
-use leafid_core::format::state::Writer;
+use leafid_core::call::{CallId, Clocks};
 use leafid_core::place::Place;
 use leafid_core::run::waiting::{Answer, Delay, DelayedBy, Pause, Waiting};
 use leafid_core::run::{
     ClaimCall, Claimed, Need, ProcessLeases, RunCall, RunSettings, RunWait, WorkerRun, Workers,
 };
 use leafid_core::{
-    Action, ClockFilter, Code, Error, Layout, Lease, OnClockBackwards, OnExhausted, Rules, Snowflake, Span,
+    Action, Code, Error, Layout, Lease, OnClockBackwards, OnExhausted, Rules, Snowflake, Span,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -319,18 +318,7 @@ fn claiming(leases: &mut ProcessLeases) -> (WorkerRun, CallId, ClaimCall) {
         disk_needs_loop: false,
         leases_end: true,
     };
-    let place = Place {
-        clock: Arc::new(ClockFilter::new()),
-        writer: Writer::default(),
-        directory: String::new(),
-        advice: FileAdvice::StateDir,
-        forgets: false,
-        moves: false,
-        no_record_wait_ms: 0,
-        inherited: None,
-        machine_start: None,
-    };
-    let mut run = WorkerRun::new(settings, place, 7);
+    let mut run = WorkerRun::new(settings, Place::without_files(Arc::default()), 7);
     run.want(Need::Open { longest: None, loops: true }, CLOCKS);
     match run.next_call(CLOCKS, leases) {
         Some((id, _, RunCall::Claim(call))) => (run, id, call),

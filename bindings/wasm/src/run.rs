@@ -248,7 +248,6 @@ exports! {
             built_ms: BUILT_MS,
             pid,
             started_ms: Some(clocks.wall_ms),
-            machine: None,
             surroundings: None,
             // A host that can show more has no need of this module.
             scope: if store < 3 { Scope::Host } else { Scope::Unseen },

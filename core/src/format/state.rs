@@ -101,17 +101,6 @@ const FIELDS: [&str; 18] = [
 ];
 
 impl Writer {
-    /// Parses a writer as [`Writer::to_json`] wrote it. The error completes the sentence "it is not as expected: …".
-    pub fn from_json(text: &str) -> core::result::Result<Writer, String> {
-        Writer::read(&Object::parse(text.as_bytes())?)
-    }
-
-    /// The writer as an object in JSON.
-    pub fn to_json(&self) -> String {
-        // Texts and numbers are always JSON.
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
     /// Records the time of the clocks: the time since the machine's start, and the leap that is not followed yet.
     pub fn stamp(&mut self, boot: Duration, leap_ms: Option<(i64, i64)>) {
         self.counted_ms = boot.as_millis() as i64;

@@ -15,7 +15,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 /// The largest number of spans that a guard stores, if only memory bounds them.
-pub const MOST_SPANS_IN_MEMORY: usize = 1_024;
+pub(crate) const MOST_SPANS_IN_MEMORY: usize = 1_024;
 /// A segment of an ascending counter ends at most this far above all before. Otherwise a single wrong response near
 /// 2^63 would set a mark that no correct one can pass.
 pub const MOST_JUMP: i64 = 1 << 48;
@@ -48,7 +48,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// A new guard, which stores [`MOST_SPANS_IN_MEMORY`] spans.
+    /// A new guard, which stores 1,024 spans.
     pub const fn new(order: IdOrder) -> Guard {
         Guard { order, mark: 0, spans: Vec::new(), most: MOST_SPANS_IN_MEMORY as u32 }
     }

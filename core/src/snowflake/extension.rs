@@ -19,7 +19,7 @@ const IN_USE_MS: i64 = 60_000;
 
 /// The extension of one generator's span.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct SpanExtension {
+pub(crate) struct SpanExtension {
     /// The boot time when the generator was opened.
     opened: Duration,
     back_off: BackOff,
@@ -27,7 +27,7 @@ pub struct SpanExtension {
 
 /// The next action of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ExtensionAction {
+pub(crate) enum ExtensionAction {
     /// Write a record with this span, then grant it.
     Extend(Span),
     /// Nothing: enough of the span is left.
@@ -40,13 +40,13 @@ pub enum ExtensionAction {
 
 impl SpanExtension {
     /// `opened` is the boot time, which counts suspended time too.
-    pub const fn new(opened: Duration) -> SpanExtension {
+    pub(crate) const fn new(opened: Duration) -> SpanExtension {
         SpanExtension { opened, back_off: BackOff::new() }
     }
 
     /// The next action. `first_unused` is the generator's. `lease_until` is the first tick outside its lease,
     /// `u64::MAX` without one. `boot_time` is the boot time.
-    pub fn poll(
+    pub(crate) fn poll(
         &self,
         rules: &Rules,
         record: &Record,
@@ -71,27 +71,27 @@ impl SpanExtension {
     }
 
     /// The record was written.
-    pub const fn written(&mut self) {
+    pub(crate) const fn written(&mut self) {
         self.back_off.succeeded();
     }
 
     /// The record was not written.
-    pub const fn failed(&mut self) {
+    pub(crate) const fn failed(&mut self) {
         self.back_off.failed(0, 0);
     }
 
     /// Whether the span is to be extended in the background. `waited_for`: a caller waits for a span.
-    pub fn is_in_use(layout: &Layout, first_unused: u64, now_ms: i64, waited_for: bool) -> bool {
+    pub(crate) fn is_in_use(layout: &Layout, first_unused: u64, now_ms: i64, waited_for: bool) -> bool {
         waited_for || now_ms - layout.tick_start_ms(first_unused) <= IN_USE_MS
     }
 
     /// How long until the next poll after a failed extension.
-    pub const fn back_off(&self) -> Duration {
+    pub(crate) const fn back_off(&self) -> Duration {
         self.back_off.duration(false)
     }
 
     /// How long until the next poll otherwise: until half of the rest of a span up to `until` is over.
-    pub fn due_in(layout: &Layout, until: u64, first_unused: u64, now_ms: i64) -> Duration {
+    pub(crate) fn due_in(layout: &Layout, until: u64, first_unused: u64, now_ms: i64) -> Duration {
         let now = layout.tick_at(now_ms).unwrap_or(0);
         let left_ms = until.saturating_sub(first_unused.max(now)) as i64 * layout.tick_ms();
         Duration::from_millis(1 + left_ms as u64 / 2)

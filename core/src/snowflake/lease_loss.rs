@@ -33,7 +33,7 @@ const STOPPED: Duration = Duration::from_secs(1);
 
 /// A lost lease, and the claims made since. Times are boot times.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct LeaseLoss {
+pub(crate) struct LeaseLoss {
     worker_id: u32,
     why: Error,
     /// The start of the running claim.
@@ -55,7 +55,7 @@ pub struct LeaseLoss {
 
 /// The next action of the host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum LossAction {
+pub(crate) enum LossAction {
     /// Claim, in this round, and poll again after 200 ms.
     Claim(u64),
     /// A claim is running or will follow: callers wait. Poll again after this time.
@@ -67,7 +67,7 @@ pub enum LossAction {
 impl LeaseLoss {
     /// `losses` is the number of leases lost in a row before this one without a renewal in between. The time between
     /// the claims grows with it. Callers wait for `timeout` before they get an error.
-    pub const fn new(
+    pub(crate) const fn new(
         worker_id: u32,
         why: Error,
         losses: u32,
@@ -92,7 +92,7 @@ impl LeaseLoss {
     }
 
     /// The next action. A claim that takes longer than `patience` is given up. `waited_for`: a caller waits for a span.
-    pub fn poll(&mut self, boot_time: Duration, patience: Duration, waited_for: bool) -> LossAction {
+    pub(crate) fn poll(&mut self, boot_time: Duration, patience: Duration, waited_for: bool) -> LossAction {
         self.note_stop(boot_time);
         if self.claiming.is_some_and(|since| boot_time >= since.saturating_add(patience)) {
             let why = format!("the claim has not answered for {} ms", patience.as_millis() as u64);
@@ -117,7 +117,7 @@ impl LeaseLoss {
     }
 
     /// The claim of this round failed.
-    pub fn claim_failed(&mut self, round: u64, error: &Error, boot_time: Duration) {
+    pub(crate) fn claim_failed(&mut self, round: u64, error: &Error, boot_time: Duration) {
         if self.is_current(round) {
             self.note_stop(boot_time);
             self.fail(error, boot_time);
@@ -152,7 +152,7 @@ impl LeaseLoss {
 
     /// The claim of this round got a lease. Returns the first tick that the next generator may use; `None` if the round
     /// was given up. `seal` seals this generator, and returns its first unused tick, the first time.
-    pub fn take_over(&mut self, round: u64, seal: impl FnOnce() -> Option<u64>) -> Option<u64> {
+    pub(crate) fn take_over(&mut self, round: u64, seal: impl FnOnce() -> Option<u64>) -> Option<u64> {
         if !self.is_current(round) {
             return None;
         }
@@ -161,22 +161,22 @@ impl LeaseLoss {
     }
 
     /// This generator was sealed: its first unused tick.
-    pub const fn sealed(&mut self, first_unused: u64) {
+    pub(crate) const fn sealed(&mut self, first_unused: u64) {
         self.floor = first_unused;
     }
 
     /// Whether this is the last round. The claims of earlier rounds were given up.
-    pub const fn is_current(&self, round: u64) -> bool {
+    pub(crate) const fn is_current(&self, round: u64) -> bool {
         self.round == round
     }
 
     /// Whether a claim is running.
-    pub const fn is_claiming(&self) -> bool {
+    pub(crate) const fn is_claiming(&self) -> bool {
         self.claiming.is_some()
     }
 
     /// The error for callers.
-    pub const fn why(&self) -> &Error {
+    pub(crate) const fn why(&self) -> &Error {
         &self.why
     }
 }

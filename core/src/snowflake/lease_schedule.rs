@@ -29,7 +29,7 @@ const RETRY: Duration = SHORTEST_BACK_OFF;
 
 /// A held lease. Times are boot times; the time of a result is that before its call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct HeldLease {
+pub(crate) struct HeldLease {
     lease: Lease,
     /// The first tick outside the lease.
     until: u64,
@@ -79,7 +79,7 @@ pub enum RenewalAnswer {
 
 /// The end of a renewal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum RenewalEnd {
+pub(crate) enum RenewalEnd {
     /// The lease is still held.
     Kept,
     /// It was not renewed. The held lease may be used to its end.
@@ -91,7 +91,13 @@ pub enum RenewalEnd {
 impl HeldLease {
     /// `asked` is the boot time before the claim. A call of the source that takes longer than `patience` counts as
     /// hanging.
-    pub fn new(lease: Lease, span: Span, asked: Duration, now_ms: i64, patience: Duration) -> HeldLease {
+    pub(crate) fn new(
+        lease: Lease,
+        span: Span,
+        asked: Duration,
+        now_ms: i64,
+        patience: Duration,
+    ) -> HeldLease {
         let mut held = HeldLease {
             lease,
             until: span.until,
@@ -110,7 +116,7 @@ impl HeldLease {
 
     /// The next call of the lease source, if it is due now; then it is in flight. `waited_for`: a caller waits for a
     /// span.
-    pub fn begin_call(
+    pub(crate) fn begin_call(
         &mut self,
         boot_time: Duration,
         now_ms: i64,
@@ -134,7 +140,7 @@ impl HeldLease {
     }
 
     /// The call in flight has ended. `asked` is the boot time before it; `boot_time` and `now_ms` are the current clocks.
-    pub fn call_ended(
+    pub(crate) fn call_ended(
         &mut self,
         answer: RenewalAnswer,
         layout: &Layout,
@@ -166,7 +172,7 @@ impl HeldLease {
 
     /// A call ended after it counted as failed. Its token is the source's last one. Nothing else of it counts: another call
     /// may be in flight. Returns whether the lease was renewed.
-    pub fn call_ended_late(&mut self, renewal: Renewal, layout: &Layout, now_ms: i64) -> bool {
+    pub(crate) fn call_ended_late(&mut self, renewal: Renewal, layout: &Layout, now_ms: i64) -> bool {
         let Ok((lease, until)) = self.lease.renewed(renewal, layout, now_ms) else { return false };
         (self.lease, self.until) = (lease, self.until.max(until));
         true
@@ -190,22 +196,22 @@ impl HeldLease {
     }
 
     /// The current lease.
-    pub fn lease(&self) -> &Lease {
+    pub(crate) fn lease(&self) -> &Lease {
         &self.lease
     }
 
     /// The boot time before the last call that succeeded.
-    pub fn asked(&self) -> Duration {
+    pub(crate) fn asked(&self) -> Duration {
         self.asked
     }
 
     /// The first tick that may not be used now.
-    pub fn bound(&self, boot_time: Duration) -> u64 {
+    pub(crate) fn bound(&self, boot_time: Duration) -> u64 {
         if self.has_ended(boot_time) { 0 } else { self.until }
     }
 
     /// The time when the source may lease the worker id to another holder, without a renewal.
-    pub fn ends(&self) -> Option<Duration> {
+    pub(crate) fn ends(&self) -> Option<Duration> {
         self.ends
     }
 
@@ -215,17 +221,17 @@ impl HeldLease {
     }
 
     /// Whether the next renewal is due, and none is in flight.
-    pub fn is_due(&self, boot_time: Duration) -> bool {
+    pub(crate) fn is_due(&self, boot_time: Duration) -> bool {
         boot_time >= self.renew_at && self.in_flight.is_none()
     }
 
     /// Whether a renewal is in flight.
-    pub fn is_calling(&self) -> bool {
+    pub(crate) fn is_calling(&self) -> bool {
         self.in_flight.is_some()
     }
 
     /// Whether the last call failed and the next one is not in flight yet, or the call in flight hangs.
-    pub fn has_failed(&self, boot_time: Duration) -> bool {
+    pub(crate) fn has_failed(&self, boot_time: Duration) -> bool {
         self.back_off.failures() > 0 && !self.is_calling() || self.hangs_since(boot_time).is_some()
     }
 
@@ -234,19 +240,19 @@ impl HeldLease {
     }
 
     /// How long until the next useful call of [`HeldLease::begin_call`].
-    pub fn due_in(&self, boot_time: Duration) -> Duration {
+    pub(crate) fn due_in(&self, boot_time: Duration) -> Duration {
         // The host accepts a result at once, so only a hanging call needs a check.
         let due = self.in_flight.map_or(self.renew_at, |call| call.since.saturating_add(self.patience));
         due.saturating_sub(boot_time).max(PAUSE)
     }
 
     /// Whether the lease is used up and its renewal failed.
-    pub fn is_over(&self, boot_time: Duration, now: u64) -> bool {
+    pub(crate) fn is_over(&self, boot_time: Duration, now: u64) -> bool {
         self.has_failed(boot_time) && (self.has_ended(boot_time) || self.until <= now)
     }
 
     /// Why the lease has no further span.
-    pub fn used_up(&self, boot_time: Duration) -> Error {
+    pub(crate) fn used_up(&self, boot_time: Duration) -> Error {
         match (self.hangs_since(boot_time), &self.error) {
             (Some(since), _) => {
                 let waited = (boot_time - since).as_millis() as u64;
@@ -263,7 +269,7 @@ impl HeldLease {
 
     /// The lease to release at a close; `None` if it is lost. `late` is the result of a renewal that ended after the
     /// close: its token is the one to release.
-    pub fn into_released(self, late: Option<RenewalAnswer>) -> Option<Lease> {
+    pub(crate) fn into_released(self, late: Option<RenewalAnswer>) -> Option<Lease> {
         match late {
             // Another holder may have the worker id.
             Some(RenewalAnswer::NotHeld | RenewalAnswer::Lost(_)) => None,

@@ -9,7 +9,7 @@ use super::judge::Judge;
 use super::lease_server::LeaseServer;
 use super::users::User;
 use crate::common::Random;
-use leafid_core::call::{Clocks, FileAdvice};
+use leafid_core::call::Clocks;
 use leafid_core::format::state::Writer;
 use leafid_core::http::{HttpServer, HttpServers};
 use leafid_core::place::Place;
@@ -176,17 +176,8 @@ impl World {
             counted_ms: 0,
             leap_ms: None,
         };
-        let place = Place {
-            clock: Arc::clone(&clock),
-            writer,
-            directory: "records".into(),
-            advice: FileAdvice::StateDir,
-            forgets: false,
-            moves: false,
-            no_record_wait_ms: 0,
-            machine_start: None,
-            inherited,
-        };
+        let nowhere = Place::without_files(Arc::clone(&clock));
+        let place = Place { writer, directory: "records".into(), inherited, ..nowhere };
         let run = WorkerRun::new(settings, place, self.random.next());
         let user = User::at(self.now);
         let process = Process {

@@ -76,7 +76,6 @@ impl Flakes {
             started_ms: Some(stage.clocks.wall_ms),
             host: "here".into(),
             boot: stage.boot.clone(),
-            machine: Some("machine".into()),
             surroundings: None,
             scope: Scope::Host,
             inherited: words.int("inherits").map(|worker_id| worker_id as u32),

@@ -188,15 +188,7 @@ export class Module {
 
   /** As `refuse`, with the name and the value as the message shows them. */
   refuseText(name, value, allowed = '') {
-    throw this.trapped(this.#refusal(name, value, allowed))
-  }
-
-  #refusal(name, value, allowed) {
-    try {
-      this.call('refuse', name, value, allowed)
-    } catch (error) {
-      return error
-    }
+    this.call('refuse', name, value, allowed)
   }
 }
 

@@ -9,7 +9,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -28,7 +27,8 @@ const SHOWN: usize = 12;
 #[derive(Default)]
 pub(super) struct LeaseLooks {
     last: Mutex<LeaseLook>,
-    is_looking: AtomicBool,
+    /// Held while one looks. A look that panics lets go of it.
+    looking: Arc<tokio::sync::Mutex<()>>,
     looked: Notify,
 }
 
@@ -83,9 +83,13 @@ impl LeaseLooks {
         if last.at.is_some_and(|at| running().saturating_sub(at) < FRESH) {
             return last;
         }
-        if !self.is_looking.swap(true, Ordering::AcqRel) {
+        if let Ok(looking) = self.looking.clone().try_lock_owned() {
             let (looks, store) = (self.clone(), store.clone());
-            tokio::spawn(async move { looks.look_now(&store).await });
+            tokio::spawn(async move {
+                looks.look_now(&store).await;
+                drop(looking);
+                looks.looked.notify_waiters();
+            });
         }
         let _ = timeout(PATIENCE, looked).await;
         self.last.lock().clone()
@@ -93,18 +97,13 @@ impl LeaseLooks {
 
     async fn look_now(&self, store: &Store) {
         let found = store.lease_rows(MOST).await;
-        {
-            let mut last = self.last.lock();
-            let at = Some(running());
-            match found {
-                Ok((store_ms, rows)) => {
-                    *last = LeaseLook { at, store_ms, rows: Arc::new(rows), error: None };
-                }
-                Err(error) => last.error = Some(error.message().to_owned()),
+        let mut last = self.last.lock();
+        match found {
+            Ok((store_ms, rows)) => {
+                *last = LeaseLook { at: Some(running()), store_ms, rows: Arc::new(rows), error: None };
             }
+            Err(error) => last.error = Some(error.message().to_owned()),
         }
-        self.is_looking.store(false, Ordering::Release);
-        self.looked.notify_waiters();
     }
 }
 

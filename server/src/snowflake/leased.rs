@@ -8,8 +8,7 @@ use crate::leases::Leases;
 use crate::options::Options;
 use crate::snowflake::blocking::blocking;
 use leafid::WorkerLock;
-use leafid_core::call::{CallId, Clocks, FileAdvice, Level, panicked};
-use leafid_core::format::state::Writer;
+use leafid_core::call::{CallId, Clocks, Level, panicked};
 use leafid_core::place::Place;
 use leafid_core::run::{
     Answer, ClaimCall, Claimed, Need, Pause, ProcessLeases, RenewCall, RunCall, RunCallEnd, RunNotice,
@@ -84,18 +83,7 @@ impl LeasedSnowflake {
             disk_needs_loop: false,
             leases_end: true,
         };
-        let place = Place {
-            clock: own_filter(),
-            writer: Writer::default(),
-            directory: String::new(),
-            advice: FileAdvice::StateDir,
-            forgets: false,
-            moves: false,
-            no_record_wait_ms: 0,
-            inherited: None,
-            machine_start: None,
-        };
-        let run = WorkerRun::new(settings, place, seed());
+        let run = WorkerRun::new(settings, Place::without_files(own_filter()), seed());
         Arc::new(LeasedSnowflake {
             leases,
             name: options.snowflake_name.clone(),

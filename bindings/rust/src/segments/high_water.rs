@@ -18,6 +18,7 @@ use leafid_core::call::{FileAction, FileAdvice, SharedFailure};
 use leafid_core::format::mark::Mark;
 use leafid_core::format::unused::MachineStart;
 use leafid_core::options::deployment;
+use leafid_core::place::machine_start;
 use leafid_core::supply::MarkStore;
 use leafid_core::supply::mark_read::{MarkFound, MarkKey, MarkList, MarkRead, MarksListed};
 use leafid_core::supply::mark_update::{MarkUpdate, MarkUpdated};
@@ -38,8 +39,8 @@ struct MarkFiles {
     access: FileAccess,
     /// The root directory of this process when it was opened.
     root: Option<FileId>,
-    /// The machine to which stored unused ids belong; `None` where they cannot be stored.
-    machine: Option<String>,
+    /// To which stored unused ids belong; `None` where they cannot be stored.
+    start: Option<MachineStart>,
 }
 
 impl HighWaterMarks {
@@ -58,8 +59,8 @@ impl HighWaterMarks {
             let made = env.disk.directory(directory, sharing.access());
             let (_, fs) = made.map_err(|error| state_file::failed("make", directory, &error))?;
             deployment::refuse_network(&fs, directory.display(), sharing.fs, deployment::LOCAL_STATE)?;
-            let machine = env.disk.machine_id().filter(|_| fs.tells_copies());
-            Ok(MarkFiles { directory: directory.to_owned(), access: sharing.access(), root: root(), machine })
+            let start = machine_start(&fs, env.disk.machine_id(), env.clock.boot_id());
+            Ok(MarkFiles { directory: directory.to_owned(), access: sharing.access(), root: root(), start })
         });
         Ok(HighWaterMarks { env, order, files: files.transpose()? })
     }
@@ -68,11 +69,9 @@ impl HighWaterMarks {
         if self.files.is_some() { MarkStore::Files } else { MarkStore::Memory }
     }
 
-    /// The start of the machine to which stored unused ids belong. A clone of a suspended machine has all but the start
-    /// in common with it. `None` where they cannot be stored.
+    /// The start of the machine to which stored unused ids belong; `None` where they cannot be stored.
     pub(crate) fn machine_start(&self) -> Option<MachineStart> {
-        let (machine, boot) = (self.files.as_ref()?.machine.clone()?, self.env.clock.boot_id());
-        (!boot.is_empty()).then_some(MachineStart { machine, boot })
+        self.files.as_ref()?.start.clone()
     }
 
     /// Reads a mark. It may wait for the disk.

@@ -28,7 +28,6 @@ pub(crate) fn place(
         host: hostname(),
         boot: env.clock.boot_id(),
         // Unused ids are the segments'.
-        machine: None,
         surroundings: surroundings(),
         scope: env.disk.scope(),
         inherited: parents,

@@ -6,11 +6,11 @@ use super::lease_server::LeaseServer;
 use super::process::{Flight, Process, Wish};
 use super::setting::{Ids, Setting};
 use super::told::BadUse;
-use leafid_core::call::{Clocks, FileAdvice};
+use leafid_core::call::Clocks;
 use leafid_core::format::state::Writer;
 use leafid_core::place::Place;
 use leafid_core::run::{Need, RunSettings, RunState, WorkerRun};
-use leafid_core::{Action, ClockFilter, Span};
+use leafid_core::{Action, Span};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -197,17 +197,8 @@ impl State {
         self.starts += 1;
         let at = self.clock_of(who).to_string();
         let writer = Writer { host: at.clone(), boot: at, ..Writer::default() };
-        let place = Place {
-            clock: Arc::new(ClockFilter::new()),
-            writer,
-            directory: "d".into(),
-            advice: FileAdvice::StateDir,
-            forgets: false,
-            moves: false,
-            no_record_wait_ms: 0,
-            machine_start: None,
-            inherited: None,
-        };
+        let nowhere = Place::without_files(Arc::default());
+        let place = Place { writer, directory: "d".into(), ..nowhere };
         let mut process = Process::new(WorkerRun::new(self.settings(), place, 1));
         process.run.want(Need::Open { longest: None, loops: false }, self.clocks(who));
         self.processes[who] = Some(process);

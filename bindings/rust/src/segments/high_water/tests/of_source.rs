@@ -3,6 +3,7 @@
 use super::super::HighWaterMarks;
 use crate::os::env::{Env, Sharing};
 use leafid_core::call::{CallId, FileAdvice};
+use leafid_core::format::unused::MachineStart;
 use leafid_core::supply::MarkStore;
 use leafid_core::supply::mark_read::{MarkKey, MarkList, MarkRead};
 use leafid_core::supply::mark_update::MarkUpdate;
@@ -65,7 +66,7 @@ impl MarksOfSource {
     /// As on a machine of this name with its own disk, because the machine of the tests may have no name.
     pub(crate) fn on_machine(mut self, machine: &str) -> MarksOfSource {
         if let Some(files) = &mut self.marks.files {
-            files.machine = Some(machine.into());
+            files.start = Some(MachineStart { machine: machine.into(), boot: "one".into() });
         }
         self
     }
