@@ -63,7 +63,7 @@ pub enum FilesAt {
         path: String,
         /// Whether it may be lost while the clock goes on.
         forgets: bool,
-        /// Whether that may happen under a running generator, whose lock then holds nobody off.
+        /// Whether that may happen under a running generator, whose lock then excludes no other one.
         may_vanish: bool,
         /// Who runs the same program: "this is a browser, where each visitor".
         copies: &'static str,

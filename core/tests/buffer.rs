@@ -61,7 +61,7 @@ fn a_run_taken_ahead_asks_for_the_next_fetch_no_earlier() {
     assert_eq!(runs.iter().map(|(_, count, _)| count).sum::<usize>(), 100);
 }
 
-/// A process of the vectors: a buffer that fetches when it is told to.
+/// A process of the vectors: a buffer that fetches when the vector says so.
 struct Process {
     buffer: DoubleBuffer,
     filler: Filler,
@@ -132,7 +132,7 @@ fn a_sealed_buffer_issues_nothing_and_tells_what_is_left() {
     buffer.take_many(9).unwrap();
     assert_eq!(ids(&buffer.seal(&filler)), [9, 20, 22, 24, 26, 28]);
     assert_eq!((buffer.take(), buffer.take_many(1)), (Err(Empty::Sealed), Err(Empty::Sealed)));
-    assert!(buffer.seal(&filler).is_empty(), "what was left is told once");
+    assert!(buffer.seal(&filler).is_empty(), "what was left is returned once");
     let segment = Segment::new(50, 60, 1).unwrap();
     assert_eq!(buffer.offer(&mut filler, segment, 10), Err(segment));
     assert!(!buffer.wants_fetch(&filler));

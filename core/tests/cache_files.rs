@@ -211,7 +211,7 @@ fn a_file_that_others_may_open_gets_no_token() {
 }
 
 #[test]
-fn where_copies_cannot_be_told_nothing_is_written() {
+fn where_copies_cannot_be_recognised_nothing_is_written() {
     let mut file = CacheFile { tells_copies: false, ..CacheFile::new() };
     assert_eq!(file.store(&mut cache()), Ok(None));
     assert_eq!(file.bytes, None);
@@ -288,7 +288,7 @@ fn a_file_whose_write_failed_is_this_run_s_all_the_same() {
     assert!(cache.drop_lease().missing(PATH).into_result().is_err(), "and may come back");
     assert_eq!(file.drop_lease(cache.drop_lease()).into_result(), Ok(()));
     assert!(!file.is_held());
-    // One that was not opened is nobody's.
+    // One that was not opened has no holder.
     let (write, mut cache) = (self::cache().write(&lease(), ENDS, BOOT).unwrap(), self::cache());
     cache.written(write.failed(PATH, &SharedFailure::Locked)).unwrap_err();
     assert_eq!(cache.drop_lease().missing(PATH).into_result(), Ok(()));

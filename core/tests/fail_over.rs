@@ -110,7 +110,7 @@ fn rests_grow_up_to_a_bound_that_is_lower_while_somebody_waits() {
 }
 
 #[test]
-fn nobody_is_asked_more_than_five_times_a_second_nor_all_at_once() {
+fn no_server_is_asked_more_than_five_times_a_second_nor_all_at_once() {
     let mut seen = std::collections::BTreeSet::new();
     for seed in 0..1_024 {
         for failures in 1..=20 {

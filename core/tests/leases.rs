@@ -94,7 +94,7 @@ fn the_median_of_three_peers_or_more_decides() {
     };
     assert!(agree(&[]).is_ok());
     assert!(agree(&[3_600_000, 3_600_000]).is_ok(), "two decide nothing");
-    assert!(agree(&[0, 5, 86_400_000]).is_ok(), "one wrong clock stops nobody");
+    assert!(agree(&[0, 5, 86_400_000]).is_ok(), "one wrong clock stops no process");
     assert!(agree(&[9_999, 9_999, 9_999]).is_ok());
     for samples in [[10_000; 3], [-10_000; 3]] {
         let error = agree(&samples).unwrap_err();

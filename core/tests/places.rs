@@ -254,7 +254,7 @@ fn counters_in_a_file_system_that_does_not_last_are_warned_of() {
 }
 
 #[test]
-fn the_surroundings_are_told_by_the_environment() {
+fn the_environment_decides_the_surroundings() {
     assert_eq!(surroundings(|_| false), None);
     for (variable, platform) in [
         ("KUBERNETES_SERVICE_HOST", "Kubernetes"),

@@ -32,7 +32,7 @@ impl Seen {
     }
 }
 
-/// Four threads of EACH ids, on a clock that moves on when one of them is told to wait.
+/// Four threads of EACH ids, on a clock that moves on when one of them has to wait.
 fn four(flake: &Snowflake, reserve: usize, lag_ms: i64) {
     let seen = Seen::new(*flake.layout());
     let clock = AtomicI64::new(NOW_MS);

@@ -137,7 +137,7 @@ impl LeaseFile {
         }
     }
 
-    /// Whether a file has to be written so that nobody uses its lease.
+    /// Whether a file has to be written so that its lease is not used.
     pub fn needs_invalidation(found: &Found<LeaseFile>) -> bool {
         found.content.held.is_some() || found.damaged
     }

@@ -27,7 +27,7 @@ pub struct FileFacts {
     /// The device and the inode. A copy has other ones.
     pub id: (u64, u64),
     /// The time of the last write or change by the kernel's clock, Unix milliseconds. A copy has another one, and
-    /// nobody can set it.
+    /// no program can set it.
     pub changed_ms: i64,
     /// The time now, read again for each step, after the filter, Unix milliseconds.
     pub now_ms: i64,

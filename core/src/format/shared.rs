@@ -17,7 +17,7 @@ const STAMP_TOLERANCE_MS: RangeInclusive<i64> = -10..=3;
 
 /// Whether the kernel's time of a file's last change is the time of the write that its content records.
 ///
-/// Within the tolerance nobody can have copied the file, used its content and put the copy back.
+/// Within the tolerance no program can have copied the file, used its content and put the copy back.
 pub fn is_stamp_of(changed_ms: i64, written_ms: i64) -> bool {
     STAMP_TOLERANCE_MS.contains(&changed_ms.saturating_sub(written_ms))
 }

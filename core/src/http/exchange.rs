@@ -276,7 +276,7 @@ impl Exchange {
         Some(self.failed(health, error))
     }
 
-    /// Gives up, because nobody wants the result any more.
+    /// Gives up, because no caller wants the result any more.
     pub fn close(&mut self, health: &mut ServersHealth) -> HttpResult {
         self.fail_over.cancelled(health);
         self.failed(health, Error::new(Code::Closed, "the source was closed while it was asked"))

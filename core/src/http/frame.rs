@@ -58,9 +58,9 @@ pub enum BodyEnd<'a> {
     Early,
     /// More bytes came than Content-Length says.
     Continues,
-    /// At a frame that HTTP does not allow, as a library of the host told.
+    /// At a frame that HTTP does not allow, as a library of the host reported.
     Unframed(&'a str),
-    /// At a frame that readers of HTTP read differently, as [`FrameCheck`](super::FrameCheck) told.
+    /// At a frame that readers of HTTP read differently, as [`FrameCheck`](super::FrameCheck) reported.
     Ambiguous(&'a str),
 }
 

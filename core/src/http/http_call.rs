@@ -64,7 +64,7 @@ pub(super) enum HttpOutcome {
 /// What is left of a call whose end came after its exchange was given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LateEnd {
-    /// A lease, which nobody uses: it is released.
+    /// A lease, which is unused: it is released.
     Lease(Lease),
     /// The answer to a renewal. Its token is the one that a release needs.
     Renewal(RenewalAnswer),

@@ -7,7 +7,7 @@ use crate::{Code, Error};
 use alloc::format;
 use alloc::string::String;
 
-/// Why no response came. A text says what the system, or a library of the host, told.
+/// Why no response came. A text says what the system, or a library of the host, reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoResponse<'a> {
     /// The name of the server was not found in time.
@@ -26,7 +26,7 @@ pub enum NoResponse<'a> {
     Io(&'a str),
     /// What came is not HTTP.
     NotHttp(&'a str),
-    /// Readers of HTTP read the head of the response differently, as [`FrameCheck`](super::FrameCheck) told.
+    /// Readers of HTTP read the head of the response differently, as [`FrameCheck`](super::FrameCheck) reported.
     Ambiguous(&'a str),
     /// The head of the response is too long.
     LongHead(&'a str),

@@ -72,7 +72,7 @@ pub fn check_tag(tag: &str) -> Result<()> {
 }
 
 /// Checks a tag of a source that is no Leaf. The clients of a Leaf take the numbers of a tag called `…-xN` for blocks
-/// of ids, and here each would be an id. `block_size`: 1 is the user's word that nobody takes them so.
+/// of ids, and here each would be an id. `block_size`: 1 is the user's word that no client takes them so.
 ///
 /// Errors: `invalid_argument`.
 pub fn check_tag_of_ids(tag: &str, block_size: Option<i64>) -> Result<()> {

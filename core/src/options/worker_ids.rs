@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_told_by_their_beginning() {
+    fn urls_are_recognised_by_their_beginning() {
         for (worker, urls) in [
             ("http://ids", Some("http://ids")),
             (" HTTPS://a:1/x , http://b ", Some("HTTPS://a:1/x|http://b")),

@@ -51,7 +51,7 @@ pub struct CacheDropped {
 }
 
 impl CacheDropped {
-    /// Whether nobody can use the cached lease any more: only then may the lease be released.
+    /// Whether no process can use the cached lease any more: only then may the lease be released.
     pub fn into_result(self) -> Result<()> {
         self.result
     }
@@ -91,7 +91,7 @@ impl CacheDrop {
             DropState::Writes(writes) => writes.check(bytes, path).map(|()| None),
             DropState::Asked => {
                 let (found, number, spare) = match shared::read::<LeaseFile>(path, bytes) {
-                    // Nobody can use a corrupt file that this run did not write.
+                    // No process can use a corrupt file that this run did not write.
                     Err(error) if error.code() == Code::StateCorrupt && self.ours.is_none() => {
                         return Ok(None);
                     }

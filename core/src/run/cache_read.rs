@@ -3,7 +3,7 @@
 //!
 //! | The file, read under the locks of the record and its own | The lease is used |
 //! | --- | --- |
-//! | missing, or of a place where copies cannot be told | no |
+//! | missing, or of a place where copies cannot be recognised | no |
 //! | refused by the table of [`crate::format::cached_lease`] | no |
 //! | any other | yes, and its time counts from before it was requested |
 

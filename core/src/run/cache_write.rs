@@ -1,11 +1,11 @@
 //! A write of a held lease to the file beside the record, for a start while no lease server is reachable.
 //!
-//! The host says first whether copies of files can be told where the file is. It then opens and locks the file, which
+//! The host says first whether a copy of the file can be recognised. It then opens and locks the file, which
 //! it makes private if it is missing, and carries out the steps: [`crate::format::file_steps`] has what a step is.
 //!
 //! | State | Event | Next state |
 //! | --- | --- | --- |
-//! | asked | `initial`: copies cannot be told | not cached |
+//! | asked | `initial`: copies cannot be recognised | not cached |
 //! | asked | `initial` | to be opened |
 //! | to be opened | `step`: other users may open a file that this run did not write | not cached, with a warning |
 //! | to be opened | `step` | writes |
@@ -57,7 +57,7 @@ enum CacheState {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum CacheOutcome {
     Cached,
-    /// A copy of the file could not be told from it.
+    /// A copy of the file could not be distinguished from it.
     NoPlace,
     /// Other users may open the file, by these bits of its mode.
     OpenToOthers(u32),

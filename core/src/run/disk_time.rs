@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | off | the disk is asked for something that an opening waits for | on |
 //! | on | the disk is asked for another part of it | on: with the time of that part |
-//! | on | nobody waits for the disk any more | off |
+//! | on | no opening waits for the disk any more | off |
 //! | on | its time is over | off: an error for those who wait |
 
 use crate::aside::Aside;

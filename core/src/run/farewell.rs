@@ -18,7 +18,7 @@ pub(crate) struct Farewell {
     pub(crate) quietly: bool,
     /// Whether the end waits for a renewal that is under way.
     pub(crate) waits_for_source: bool,
-    /// When it is told that it is closed, whatever is left.
+    /// When the close is reported, whatever is left.
     pub(crate) until: Duration,
     /// The lease, and the first tick without an id.
     lease: Option<(HeldLease, u64)>,
@@ -61,7 +61,7 @@ impl Farewell {
     }
 
     /// A renewal that was given up has no answer. Unless one that was asked for later has succeeded, the source may have
-    /// made a token that nobody knows: nothing is released by an old one. Returns the worker id that is not released.
+    /// made a token unknown here: nothing is released by an old one. Returns the worker id that is not released.
     pub(crate) fn unanswered(&mut self, since: Duration) -> Option<i64> {
         let is_last = |(held, _): &mut (HeldLease, u64)| since >= held.asked();
         let says_nothing = self.late.as_ref().is_none_or(|(known, _)| since >= *known);

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | asked for | its lane is free | under way |
 //! | under way | it ends | ended: its lane is free |
-//! | under way, on `Source` | its time is over, or nobody wants it any more | abandoned: its lane is free |
+//! | under way, on `Source` | its time is over, or it is not needed any more | abandoned: its lane is free |
 //! | under way: a callback's renewal | it takes long | under way: no other one is sent by the same token |
 //! | abandoned | it ends | ended: what it brought is undone |
 //! | ended | it ends once more | the same |
@@ -181,7 +181,7 @@ pub(crate) struct UnderWay {
     pub(crate) since: Duration,
     /// When it is abandoned.
     pub(crate) until: Option<Duration>,
-    /// Whether nobody waits for it any more.
+    /// Whether no caller waits for it any more.
     pub(crate) abandoned: bool,
 }
 

@@ -8,7 +8,7 @@ use alloc::string::String;
 /// Something to tell, to stop or to wake. Act on it after the machine's lock is released: a logger may ask for an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunNotice {
-    /// Nobody waits for this call any more: stop it if that is possible. Its end is reported all the same, if it comes.
+    /// This call is not needed any more: stop it if that is possible. Its end is reported all the same, if it comes.
     Abandon(CallId),
     /// An answer came: those who wait look at theirs.
     Wake,

@@ -6,7 +6,7 @@
 //! | `Claiming` | its round won a worker id | `Held`: those who open wait until its lease is cached |
 //! | `Claiming` | its round is undone, and its lease is released | `Failed`; `Claiming` again for those who asked meanwhile |
 //! | `Claiming` | the last opener has left, or the disk does not answer | `Claiming`: the round is undone |
-//! | `Claiming` | the disk still does not answer those who asked meanwhile | `Claiming`: they are told as well |
+//! | `Claiming` | the disk still does not answer those who asked meanwhile | `Claiming`: they get that error as well |
 //! | `Held` | the lease is lost, or is over | `Lost` |
 //! | `Lost` | a claim is due, and nothing of the one before is left | `Lost`: a new round |
 //! | `Lost` | the rest of its span is used up | `Lost`: the generator is sealed, and its worker id is given back |

@@ -225,7 +225,7 @@ impl RunOrder {
                 let in_time = (!call.abandoned).then_some((call.since.saturating_sub(ago), call.since));
                 self.came.push_back(Came { call: Aside(id), lease, in_time });
             }
-            // Nobody waits for it any more.
+            // No caller waits for it any more.
             (Asked::PeerTimes | Asked::Claim, _) if call.abandoned => {}
             (Asked::WriteRecord, End::Written(written)) => self.written(*written, m),
             (Asked::Unlock, end) => match (&mut self.leaving, &mut self.round) {
@@ -298,7 +298,7 @@ impl RunOrder {
         self.lanes.abandon(Lane::Source).into_iter().for_each(|id| m.notices.push(RunNotice::Abandon(id)));
     }
 
-    /// Nobody wants what the source is asked for any more.
+    /// What the source is asked for is not needed any more.
     pub(crate) fn give_up_source(&mut self, m: &mut Moment<'_>) {
         self.abandon_source(m);
         self.servers.iter_mut().for_each(|servers| servers.give_up());

@@ -6,8 +6,8 @@
 //! | `Renewing` | the renewal ended: the lease is released by its token | `Releasing` |
 //! | `Renewing` | the renewal said that the lease is lost | `Gone` |
 //! | `Releasing` | all releases ended | `Gone` |
-//! | all of these | the time of the close is over | it is told that the run is closed, and what is left |
-//! | `Gone` | | it is told that the run is closed |
+//! | all of these | the time of the close is over | the close is reported, and what is left |
+//! | `Gone` | | the close is reported |
 //!
 //! What ends after that is given back, too: with a closed run nothing is held.
 

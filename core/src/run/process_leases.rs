@@ -6,7 +6,7 @@
 //! | Since the claim began | Its answer, a lease, came | Then |
 //! | --- | --- | --- |
 //! | no other run held its worker id, lost it or released it | in time | the run holds it |
-//! | another run held its worker id, or lost it, or any released it | in time | refused, and nobody releases it for this answer |
+//! | another run held its worker id, or lost it, or any released it | in time | refused, and no run releases it for this answer |
 //! | no run held its worker id, lost it or released it | late | released |
 //! | a run held its worker id, or lost it or released it | late | left to that run |
 //!
@@ -51,7 +51,7 @@ struct Claiming {
     known: Vec<Known>,
 }
 
-/// A lease that a claim brought. Until it is judged, nobody holds it and nobody releases it.
+/// A lease that a claim brought. Until it is judged, no run holds it and none releases it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Came {
     pub(crate) call: Aside<CallId>,

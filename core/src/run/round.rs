@@ -65,7 +65,7 @@ pub(crate) struct Round {
     /// When the search began.
     searched: Aside<Duration>,
     waits: Aside<ClaimWaits>,
-    /// When the openers are told that the disk does not answer.
+    /// When the openers get the error that the disk does not answer.
     disk: DiskTime,
     /// Why the machine gave it up: nothing more is claimed.
     given_up: Option<Error>,

@@ -5,7 +5,7 @@ use crate::Error;
 /// How far a run is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RunState {
-    /// Nobody has opened it.
+    /// It is not opened yet.
     Idle,
     /// It claims a worker id for the first time.
     Claiming,

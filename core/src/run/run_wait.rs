@@ -5,7 +5,7 @@
 //!
 //! | Its wish | Event | Next |
 //! | --- | --- | --- |
-//! | none | `wish` | the run is told, and may answer at once |
+//! | none | `wish` | the run gets it, and may answer at once |
 //! | waits | `wish` | as the answer says; once there is one, none |
 //! | waits | `leave` | none: the host gives it up, or another caller takes it over |
 //! | none | `take_over` of one that waits or has failed | waits |

@@ -34,7 +34,7 @@ pub(crate) struct Seat {
     pub(crate) cache: Option<LeaseCache>,
     /// Whether the lease has changed since it was cached.
     is_uncached: bool,
-    /// Whether the source has said that the lease is lost: nobody may start with it.
+    /// Whether the source has said that the lease is lost: no process may start with it.
     drops_cache: bool,
     extension: SpanExtension,
     /// The first span, until the first caller needs it.

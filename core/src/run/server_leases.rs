@@ -155,7 +155,7 @@ impl ServerLeases {
         result.map_or(ServerStep::Nothing, |result| self.over(result))
     }
 
-    /// Nobody wants the result any more.
+    /// The result is not needed any more.
     pub(crate) fn give_up(&mut self) {
         if let Some(asking) = &mut self.asking {
             let result = asking.exchange.close(&mut self.health);
@@ -163,7 +163,7 @@ impl ServerLeases {
         }
     }
 
-    /// Nobody waits for the releases any more.
+    /// The releases are not waited for any more.
     pub(crate) fn give_up_releases(&mut self) {
         for mut releasing in take(&mut self.releases) {
             releasing.exchange.close(&mut self.health);

@@ -38,7 +38,7 @@ pub struct WorkerRun {
 }
 
 impl WorkerRun {
-    /// A run that nobody has opened. `seed` is for jitter alone.
+    /// A run that is not opened yet. `seed` is for jitter alone.
     pub fn new(settings: RunSettings, place: Place, seed: u64) -> WorkerRun {
         let order = RunOrder::new(&settings, seed);
         let (settings, place) = (Arc::new(settings), Aside(Arc::new(place)));
@@ -60,7 +60,7 @@ impl WorkerRun {
         self.at(clocks, |order, m| order.want(need, m))
     }
 
-    /// The caller does not wait any more. If nobody else waits for the opening, its claim is undone. One that was held just
+    /// The caller stops waiting. If no other one waits for the opening, its claim is undone. One that was held just
     /// before stays so: whoever has no handle then closes it.
     pub fn give_up(&mut self, ticket: RunTicket, clocks: Clocks) {
         self.changed = Aside(true);

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn whom_nobody_works_for_has_a_thread_at_once_of_four_more() {
+    fn a_source_without_a_thread_gets_one_at_once_of_four_more() {
         for busy in [&[1, 2, 3, 4][..], &[7, 7, 7, 7], &[1, 2, 3, 4, 5, 6, 7]] {
             let fifth = threads(busy, &[8, 8], LATER);
             assert_eq!(next_and_thread(&fifth, NOW), (Some(8), true), "{busy:?}");

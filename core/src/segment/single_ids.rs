@@ -114,7 +114,7 @@ impl<T: Ord + Clone, R> SingleIds<T, R> {
         self.turns.is_ready()
     }
 
-    /// Nobody asks for the tag any more: no more requests for it are begun. Returns false, and keeps the rest of what is
+    /// The tag is unused now: no more requests for it are begun. Returns false, and keeps the rest of what is
     /// known of it, while one runs, or if ids came that no fetch was given; and without any effect while a fetch waits.
     pub(crate) fn forget(&mut self, tag: &T) -> bool {
         let collected = self.collected.get(tag);

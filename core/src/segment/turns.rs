@@ -91,7 +91,7 @@ impl<T: Ord + Clone> Turns<T> {
         self.change(tag, |line| line.under_way -= 1);
     }
 
-    /// Nobody asks for the tag any more: nothing is planned for it, and its line goes. Returns false if that stays,
+    /// The tag is unused now: nothing is planned for it, and its line goes. Returns false if that stays,
     /// because one of its requests runs.
     pub fn forget(&mut self, tag: &T) -> bool {
         if self.lines.contains_key(tag) {

@@ -82,7 +82,7 @@ impl ServersHealth {
         self.servers[attempt.server].failed(whose, attempt, now_ms, seed, failure);
     }
 
-    /// Nobody asks for this tag any more: its own back-off is dropped, and that of the servers stays.
+    /// This tag is unused now: its own back-off is dropped, and that of the servers stays.
     pub fn forget(&mut self, whose: &str) {
         self.servers.iter_mut().for_each(|server| drop(server.of_tags.remove(whose)));
     }

@@ -171,7 +171,7 @@ enum SearchState {
 struct Search {
     is_last: bool,
     names_holder: bool,
-    /// The ids at which nobody has peeked yet.
+    /// The ids at which the search has not peeked yet.
     unseen: RangeInclusive<u32>,
     /// The ids to claim, by their first number; the next one is the last, once all are known.
     known: Vec<(i64, u32)>,

@@ -128,7 +128,7 @@ impl Snowflake {
     }
 
     /// As [`Snowflake::reserve`], but more than one only if the clock's tick has begun, and its ids so far end at the
-    /// position `after`: then nobody else has taken one.
+    /// position `after`: then no other caller has taken one.
     pub fn reserve_after(&self, now_ms: i64, after: u64, most: usize) -> core::result::Result<Run, Action> {
         let follows = self.layout.is_begun(after)
             && self.layout.tick_at(now_ms) == Some(after >> self.sequence_bits)

@@ -164,7 +164,7 @@ fn ticks_until(layout: &Layout, until_ms: i64, now_ms: i64) -> Result<Option<u64
 pub const PEERS_THRESHOLD_MS: i64 = 10_000;
 
 /// The start-up check of Leaf's blog: compares this clock with the median of its peers' clocks. So one wrong clock
-/// stops nobody. With fewer than three peers it accepts every clock.
+/// stops no process. With fewer than three peers it accepts every clock.
 ///
 /// Errors: `clock_backwards` if the clock differs by `threshold_ms` or more from the median.
 pub fn peers_agree(now_ms: i64, samples_ms: &[i64], threshold_ms: i64) -> Result<()> {

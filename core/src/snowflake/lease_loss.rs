@@ -232,11 +232,11 @@ mod tests {
     }
 
     #[test]
-    fn what_no_retry_heals_is_told_at_once_by_its_own_code() {
+    fn what_no_retry_heals_is_returned_at_once_by_its_own_code() {
         let mut loss = lost(0);
         assert_eq!(loss.poll(at(0), PATIENCE, true), LossAction::Claim(1));
         loss.claim_failed(1, &Error::new(Code::SourceInvalid, "answered 401"), at(0));
-        let LossAction::Failed(why, _) = loss.poll(at(0), PATIENCE, true) else { unreachable!("it is told") };
+        let LossAction::Failed(why, _) = loss.poll(at(0), PATIENCE, true) else { unreachable!("it failed") };
         let text = "the lease of worker id 7 was lost, and no other could be claimed: answered 401";
         assert_eq!((why.code(), why.message()), (Code::SourceInvalid, text));
         assert_eq!(loss.poll(at(200), PATIENCE, true), LossAction::Claim(2), "it is claimed all the same");

@@ -1,5 +1,5 @@
 //! How many ids of a tick a thread takes at a time, to issue them one by one: more while it issues many ids of the tick
-//! and nobody else does.
+//! and no other thread does.
 //!
 //! Construct: [`TickRuns::new`]. Event: [`TickRuns::taken`]. Queries: [`TickRuns::next`], [`TickRuns::after`].
 //!

@@ -1,4 +1,4 @@
-//! What a supply has to do: the tags whose turn comes, its timers, and what the host is told.
+//! What a supply has to do: the tags whose turn comes, its timers, and its notices for the host.
 
 use super::settings::TagId;
 use super::supply_call::Notice;
@@ -19,7 +19,7 @@ pub(super) enum Urgency {
     GoesOn,
     /// A caller waits.
     Waits,
-    /// Nobody waits yet.
+    /// No caller waits yet.
     Ahead,
 }
 

@@ -107,7 +107,7 @@ impl AskedServers {
         self.health.denies(tag)
     }
 
-    /// Nobody asks for this tag any more.
+    /// This tag is unused now.
     pub(super) fn forget(&mut self, tag: &str) {
         self.health.forget(tag);
     }

@@ -1,4 +1,4 @@
-//! What an update of a counter asks its host for, step by step, and what it is told.
+//! What an update of a counter asks its host for, step by step, and what it gets back.
 
 use crate::call::SharedFailure;
 use crate::format::two_slots::{FILE_BYTES, SLOT_BYTES};

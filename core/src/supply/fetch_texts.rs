@@ -1,4 +1,4 @@
-//! What callers and the log are told of fetches that fail or do not end.
+//! Texts, for callers and the log, about fetches that fail or do not end.
 
 use crate::call::Level;
 use crate::quoted::Quoted;

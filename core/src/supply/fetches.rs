@@ -163,7 +163,7 @@ impl Fetches {
         let (waits, work) = (tag.line.is_some(), tag.work.as_mut()?);
         let (after, step, advice) = (work.after, work.plan.step, settings.advice);
         let in_file = (settings.marks == MarkStore::Files).then_some(advice);
-        // A mark that the supply holds is for its guard alone: a store that was told it would raise a row that lost
+        // A mark that the supply holds is for its guard alone: a store that got it would raise a row that lost
         // data, unseen, and other processes may have given its ids.
         let (told, step) = match settings.is_held() {
             true => (0, step_of_row(step, tag.fetch.step().source())),
@@ -260,7 +260,7 @@ impl Fetches {
         self.gathered(came, now);
     }
 
-    /// Nothing stays of a tag that nobody uses any more, as soon as nothing is done for it.
+    /// Nothing stays of an unused tag, as soon as nothing is done for it.
     pub(super) fn leave_if_unused(&mut self, id: TagId) {
         let (singles, servers) = (self.singles.as_mut(), self.servers.as_mut());
         self.ended += usize::from(leave_if_unused(&mut self.needs, singles, servers, id));

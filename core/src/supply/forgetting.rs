@@ -1,4 +1,4 @@
-//! Tags that nobody uses any more: when nothing of them is left.
+//! Unused tags: when nothing of them is left.
 
 use super::asked_servers::AskedServers;
 use super::needs::Needs;

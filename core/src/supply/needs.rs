@@ -294,8 +294,8 @@ impl Needs {
         }
         // A name that no source may know is asked for by its callers alone, where names come from anybody.
         let is_unseen = tag.held.as_ref().is_some_and(|held| held.guard.mark() == 0);
-        let is_for_nobody = !waits && (is_unseen || tag.goes());
-        if is_for_nobody || tag.wants_fetch(stock, self.settings.prefetch).is_none() {
+        let is_unneeded = !waits && (is_unseen || tag.goes());
+        if is_unneeded || tag.wants_fetch(stock, self.settings.prefetch).is_none() {
             return;
         }
         let urgent = waits || tag.is_low(stock);

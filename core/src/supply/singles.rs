@@ -130,7 +130,7 @@ impl Singles {
         self.ids.silent_since(&tag)
     }
 
-    /// Nobody asks for the tag any more. Returns false while requests for it run, or ids that came are not given yet.
+    /// The tag is unused now. Returns false while requests for it run, or ids that came are not given yet.
     pub(super) fn forget(&mut self, tag: TagId) -> bool {
         self.ids.forget(&tag)
     }

@@ -203,7 +203,7 @@ impl Supply {
         self.fetches.needs.put_back(tag, runs, clocks.boot);
     }
 
-    /// Nobody uses a tag any more, until [`Supply::tag`] asks for its name again. If it never had ids, nothing of it
+    /// A tag is unused from now on, until [`Supply::tag`] asks for its name again. If it never had ids, nothing of it
     /// stays: names that the source does not know fill no memory. It goes at once, or as soon as its fetch has ended and
     /// its last ticket is collected or cancelled. On a tag that had ids it has no effect: they, and its mark, stay.
     pub fn forget(&mut self, tag: TagId) {
@@ -262,7 +262,7 @@ impl Supply {
         self.poll_prewarming(clocks.boot);
     }
 
-    /// What the host has to be told. It is carried out without the lock: a logger may ask for an id.
+    /// The next notice for the host. It is carried out without the lock: a logger may ask for an id.
     pub fn next_notice(&mut self, clocks: Clocks) -> Option<Notice> {
         self.poll(clocks.boot);
         let needs = &mut self.fetches.needs;

@@ -87,7 +87,7 @@ pub(super) enum SupplyEnd {
     GivenBack(CallId, Result<()>),
 }
 
-/// What the host is told.
+/// A notice for the host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Notice {
     /// The ticket has ended: have its caller collect it.

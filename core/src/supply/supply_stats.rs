@@ -1,4 +1,4 @@
-//! What is told of a supply and its tags: nothing is decided by it.
+//! What is reported of a supply and its tags: nothing is decided by it.
 
 use super::fetches::Fetches;
 use super::tag_supply::TagSupply;

@@ -45,12 +45,12 @@ pub(super) struct TagSupply {
     pub(super) received: u64,
     /// The number of its tickets that were neither collected nor cancelled.
     pub(super) tickets: u32,
-    /// Nobody uses it any more.
+    /// It is not used any more.
     pub(super) is_unused: bool,
     /// Where the supply itself holds the marks.
     pub(super) held: Option<Box<HeldMark>>,
     pub(super) counts: Option<Box<TagCounts>>,
-    /// The largest number of issued ids that somebody was told.
+    /// The largest number of issued ids that was reported.
     told: AtomicU64,
 }
 
@@ -99,7 +99,7 @@ impl TagSupply {
         self.received.saturating_sub(self.left())
     }
 
-    /// Gives ids to the calls that wait, before anything else gets them. `got` is told who got some.
+    /// Gives ids to the calls that wait, before anything else gets them. Calls `got` for each served.
     pub(super) fn serve(&mut self, callers: &mut Tickets, now: Duration, got: impl FnMut(Ticket)) {
         let at_hand = self.left();
         let Some(line) = self.line.as_mut().filter(|_| at_hand > 0) else { return };
@@ -171,7 +171,7 @@ impl TagSupply {
         }
     }
 
-    /// Whether it goes once nothing is done for it: nobody uses it, and its source gave no ids of it.
+    /// Whether it goes once nothing is done for it: it is unused, and its source gave no ids of it.
     pub(super) fn goes(&self) -> bool {
         self.is_unused && self.held.as_ref().map_or(self.received == 0, |held| held.guard.mark() == 0)
     }
@@ -190,7 +190,7 @@ impl TagSupply {
         }
     }
 
-    /// The number of ids that callers got. Ids that are put back do not lower what was told.
+    /// The number of ids that callers got. Ids that are put back do not lower what was reported.
     pub(super) fn issued(&self) -> u64 {
         let issued = self.taken();
         self.told.fetch_max(issued, Relaxed).max(issued)

@@ -94,7 +94,7 @@ pub(super) struct Caller {
     pub(super) is_range: bool,
     /// The call that is made for it alone.
     pub(super) call: Option<CallId>,
-    /// It is told of its end by what its caller gets back, not by a notice.
+    /// Its end is reported by what its caller gets back, not by a notice.
     pub(super) is_quiet: bool,
 }
 
@@ -199,7 +199,7 @@ pub(super) struct CallerLine {
     /// The number of ids for calls of one id since the last turn of another, and those of the running turn of one.
     of_one: u64,
     of_many: u64,
-    /// The number of fetches that had ended when the line was told of the last one, if that refused its tag.
+    /// The number of fetches that had ended when the line got the error of the last one, if that refused its tag.
     told: u64,
 }
 
@@ -230,7 +230,7 @@ impl CallerLine {
         }
     }
 
-    /// Whether it was not told yet of the fetch that ended last. Who comes later does not hear of it.
+    /// Whether the fetch that ended last is not reported to it yet. A later caller does not hear of it.
     pub(super) fn is_told_now(&mut self, ended: u64) -> bool {
         core::mem::replace(&mut self.told, ended) != ended
     }
@@ -240,15 +240,14 @@ impl CallerLine {
         self.one.iter().chain(&self.many).copied()
     }
 
-    /// The same without numbers: calls for one id are in the order of their tickets, and of the others the places are
-    /// told.
+    /// The same without numbers: calls for one id are in the order of their tickets; the others have places.
     pub(super) fn deciding(&self) -> impl Hash + Eq + use<> {
         let place = |ticket: &Ticket| self.many.iter().filter(|other| *other < ticket).count();
         let places: Vec<usize> = self.many.iter().map(place).collect();
         (self.one.len(), places, self.waiting, self.need, self.of_one, self.of_many)
     }
 
-    /// Gives ids, of which `at_hand` are there, until no call waits or `take` has none. `got` is told who got some.
+    /// Gives ids, of which `at_hand` are there, until no call waits or `take` has none. Calls `got` for each served.
     pub(super) fn serve(
         &mut self,
         callers: &mut Tickets,

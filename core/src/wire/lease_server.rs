@@ -285,7 +285,7 @@ fn said(reply: &Response) -> String {
     }
 }
 
-/// Whether the body may hold a token, which nobody else may see: of a lease, whole or cut short.
+/// Whether the body may hold a token, which only its holder may see: of a lease, whole or cut short.
 fn may_hold_token(reply: &Response) -> bool {
     matches!(reply.status, 200..=299) && reply.has_object_start()
 }

@@ -74,7 +74,7 @@ fn what_a_wrong_answer_says() {
 }
 
 #[test]
-fn a_server_that_denies_is_not_asked_again_soon_and_one_that_is_busy_is_told_apart() {
+fn a_server_that_denies_is_not_asked_again_soon_and_one_that_is_busy_is_distinguished() {
     for (of, status, denies) in [
         (Subject::Range, 401, true),
         (Subject::Leaf, 403, true),
@@ -137,7 +137,7 @@ fn after_its_time_no_server_is_asked() {
         let said = "did not answer in time; see whether it is overloaded or this process was stopped, or raise \
                     request_timeout_ms";
         assert!(message.contains(said), "{message}");
-        // Nobody was asked at all.
+        // No server was asked at all.
         let mut exchange = world.exchange(of);
         world.now += SECOND;
         let mut untouched = World { now: world.now, ..World::new(2) };

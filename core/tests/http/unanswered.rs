@@ -4,7 +4,7 @@ use super::{Subject, World, told};
 use leafid_core::http::{HttpProxy, HttpServer, HttpServers, NoResponse, TlsFault};
 use std::sync::Arc;
 
-/// What a request for a range to this server says, and what others are told about the server.
+/// What a request for a range to this server says, and what is reported to others about the server.
 fn said(server: HttpServer, why: NoResponse<'_>) -> (&'static str, String, String) {
     let mut world = World::new(1);
     world.servers = Arc::new(HttpServers { servers: vec![server], ..(*world.servers).clone() });

@@ -27,7 +27,7 @@ enum Step {
     End {
         clean: bool,
     },
-    /// Given up by hand, while nobody holds it.
+    /// Given up by hand, while it has no holder.
     Reset,
 }
 

@@ -86,7 +86,7 @@ impl Caches {
                 return (found.into(), told);
             }
             RunCall::WriteLeaseCache(mut call) => {
-                let initial = call.initial(true).expect("it fits").expect("copies can be told");
+                let initial = call.initial(true).expect("it fits").expect("copies can be recognised");
                 let file = self.make(call.worker_id(), &initial, wall_ms);
                 file.facts.now_ms = now_ms;
                 file.change(wall_ms, written, |bytes, facts| call.step(bytes, facts, 0, "cache"));

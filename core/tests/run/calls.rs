@@ -26,7 +26,7 @@ pub(crate) struct Flight {
     pub(crate) end_at: Option<u64>,
     /// Whether it ended before.
     again: bool,
-    /// Whether nobody waits for it any more.
+    /// Whether no caller waits for it any more.
     abandoned: bool,
 }
 
@@ -255,7 +255,7 @@ impl World {
             (None, Some(call)) => (World::failed(call, self.random_number()), Told::Nothing),
             (None, None) => return,
         };
-        self.tell(|| format!("{pid} is told {id:?}: {told:?}"));
+        self.tell(|| format!("{pid} gets {id:?}: {told:?}"));
         // A renewal in whose place another one came says nothing.
         let says_nothing = matches!(told, Told::NotHeld { .. }) && flight.abandoned && self.holds(pid);
         if !flight.again && !says_nothing {
@@ -275,7 +275,7 @@ impl World {
         matches!(self.processes[&pid].run.state(), RunState::Held { lost: false, .. })
     }
 
-    /// Nobody waits for this call any more. Some hosts can stop it.
+    /// This call is not needed any more. Some hosts can stop it.
     pub(crate) fn abandon(&mut self, pid: Pid, id: CallId) {
         let (now, stops) = (self.now, self.random.below(2) == 0);
         let mut its = self.flights.iter_mut().filter(|flight| flight.pid == pid && flight.id == id);

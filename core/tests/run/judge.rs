@@ -9,12 +9,12 @@ use leafid_core::format::state::StoredRecord;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// All ids, and all leases that a process was told of.
+/// All ids, and all leases that a process knew of.
 #[derive(Debug)]
 pub(crate) struct Judge {
     layout: Layout,
     pub(crate) issued: BTreeSet<i64>,
-    /// Who has ids of a tick of a worker id: nobody else has.
+    /// Who has ids of a tick of a worker id: no other process has.
     ticks: BTreeMap<(u32, u64), Pid>,
     processes: BTreeMap<Pid, Process>,
     /// The number of leases of caches.

@@ -1,4 +1,4 @@
-//! What happens in a world that nobody asked for.
+//! What happens in a world at random: faults, starts and closes.
 
 use super::hosts::Pid;
 use super::world::{IDS, Process, Workers, World};

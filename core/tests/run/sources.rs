@@ -148,7 +148,7 @@ fn answered(call: HttpCall, status: u16, path: &str, answer: &Value) -> RunCallE
     call.end(&reply).0.into()
 }
 
-/// The answer to the request of somebody else, who holds a lease; `None` if nobody does.
+/// The answer to the request of another holder of a lease; `None` if there is none.
 pub(crate) fn answer_another(server: &LeaseServer, mut call: HttpCall, random: u128) -> Option<RunCallEnd> {
     let (path, _) = sent(&call, random);
     call.request(random);

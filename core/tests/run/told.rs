@@ -20,11 +20,11 @@ pub(crate) enum Told {
     },
 }
 
-/// Why a lease is not released: another process may start with it, or nobody knows its token, or no server may be asked
+/// Why a lease is not released: another process may start with it, or its token is unknown, or no server may be asked
 /// so soon after a failure.
 const UNRELEASED: [&str; 2] = ["its lease is still cached", "its lease ends by itself"];
 
-/// The leases of which one process was told.
+/// The leases that one process knows of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Leases(Vec<ToldLease>);
 

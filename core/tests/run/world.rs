@@ -69,7 +69,7 @@ pub(crate) struct World {
     pub(crate) cuts_off: Option<usize>,
     pub(crate) judge: Judge,
     pub(crate) kind: bool,
-    /// When something happens next that nobody asked for.
+    /// When the next fault happens, or a process starts or closes.
     pub(crate) mischief_at: u64,
     /// Of each record, at most this many slots are torn: each moves the ids ahead of the clock.
     pub(crate) torn_left: u32,

@@ -60,7 +60,7 @@ impl Stage {
 
     pub(super) fn ends(&mut self, caller: &str, outcome: Result<Got>) {
         let before = self.outcomes.insert(caller.into(), outcome);
-        assert!(before.is_none(), "nobody looked at what {caller} got before");
+        assert!(before.is_none(), "what {caller} got before was not looked at");
     }
 
     /// Whether the scenario answers the calls of this name to the disk.

@@ -137,7 +137,7 @@ fn play(name: &str, of_segments: bool, options: [&Value; 2], calls: &Value, step
 impl Player<'_> {
     fn actor(&mut self, name: &str) -> (&mut Box<dyn Actor>, &mut Stage) {
         let found = self.actors.iter_mut().rev().find(|(known, _)| known == name);
-        let (_, actor) = found.unwrap_or_else(|| panic!("nobody opened {name}"));
+        let (_, actor) = found.unwrap_or_else(|| panic!("{name} was not opened"));
         (actor, &mut self.stage)
     }
 
@@ -175,7 +175,7 @@ impl Player<'_> {
             "leave" => {
                 let (caller, stage) = (text(), &mut self.stage);
                 let its = self.actors.iter_mut().map(|(_, actor)| actor).find(|actor| actor.waits(caller));
-                its.unwrap_or_else(|| panic!("nobody called {caller} waits")).leave(caller, stage);
+                its.unwrap_or_else(|| panic!("no caller {caller} waits")).leave(caller, stage);
             }
             "close" => {
                 let (actor, stage) = self.actor(text());
@@ -281,7 +281,7 @@ impl Player<'_> {
         }
         let before = self.actors.len();
         self.actors.retain(|(known, _)| known != name);
-        assert!(self.actors.len() < before, "nobody opened {name}");
+        assert!(self.actors.len() < before, "{name} was not opened");
         self.stage.leases.remove(name);
     }
 

@@ -101,7 +101,7 @@ impl Supplies {
             Collected::Waits => return,
             Collected::Ids(runs) => Ok(ids(&runs)),
             Collected::Failed { error, .. } => Err(error),
-            Collected::Range(_) => panic!("nobody takes ranges"),
+            Collected::Range(_) => panic!("no caller takes ranges"),
         };
         self.callers.remove(caller);
         stage.ends(caller, outcome);
@@ -109,7 +109,7 @@ impl Supplies {
 
     fn tag(&self, name: &str) -> TagId {
         let found = self.supply.tags().find(|(known, _)| *known == name);
-        found.unwrap_or_else(|| panic!("nobody used the tag {name:?}")).1
+        found.unwrap_or_else(|| panic!("no caller used the tag {name:?}")).1
     }
 
     /// What the buffer has, or a ticket.

@@ -107,7 +107,7 @@ impl Seen {
         self.call(Call::Seal);
         let end = self.end.borrow().expect("one of the seals has the end");
         let least = self.ids.borrow().last().map_or(self.from, |last| self.tick(*last) + 1);
-        // The gap belongs to nobody.
+        // The gap belongs to no span.
         let skipped = self.from + FIRST + GAP;
         assert!(
             end == least || *self.granted.borrow() && end == skipped && least < skipped,

@@ -1,5 +1,5 @@
-//! How many calls a source has beside each other; calls of all sizes, which take turns, and a close that nobody helps, in a
-//! world in which nothing goes wrong.
+//! How many calls a source has beside each other; calls of all sizes, which take turns, and a close while the disk
+//! hangs, in a world in which nothing else goes wrong.
 
 use crate::counters::Kind;
 use crate::host::Fate;

@@ -164,7 +164,7 @@ impl Process {
             }
             Notice::Log(..) => {}
             Notice::Closed(_) => {
-                assert!(self.is_closing, "it is closed, and nobody closes it");
+                assert!(self.is_closing, "it is closed, and no caller closes it");
                 self.closed += 1;
                 assert_eq!(self.closed, 1, "it is closed twice");
             }
@@ -172,7 +172,7 @@ impl Process {
     }
 }
 
-/// The mark that the source is told.
+/// The mark that is passed to the source.
 fn after_of(call: &Call) -> Option<i64> {
     match call {
         Call::Fetch(fetch) => Some(fetch.after),

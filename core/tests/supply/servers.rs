@@ -34,7 +34,7 @@ pub(crate) struct Servers {
     pub(crate) kind: Kind,
     /// The number of ids that a server gives if it is asked for no number.
     pub(crate) step: i64,
-    /// The last answer of each server. One that repeats no nonce can be told from another one by its tag alone.
+    /// The last answer of each server. One that repeats no nonce differs from another one by its tag alone.
     last: BTreeMap<(usize, String), (u16, String)>,
 }
 

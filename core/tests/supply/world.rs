@@ -314,7 +314,7 @@ impl World {
         }
     }
 
-    /// Nobody uses a tag any more.
+    /// A tag is unused from now on.
     fn forget(&mut self, who: usize) {
         let tag = self.random.pick(self.scenario.tags);
         let process = &mut self.processes[who];

@@ -65,7 +65,7 @@ fn who_gets_the_id_that_requests_the_next_fetch_as_it_begins_to_wait_has_it_made
 }
 
 #[test]
-fn ids_that_are_put_back_do_not_lower_what_somebody_was_told() {
+fn ids_that_are_put_back_do_not_lower_what_was_reported() {
     let mut host = Host::new(settings());
     let (tag, buffer) = host.tag("order");
     let ticket = host.wait(tag, 1);
@@ -82,7 +82,7 @@ fn ids_that_are_put_back_do_not_lower_what_somebody_was_told() {
 }
 
 #[test]
-fn who_waited_elsewhere_is_told_what_is_known_of_the_tag() {
+fn who_waited_elsewhere_gets_what_is_known_of_the_tag() {
     let mut host = Host::new(settings());
     let (tag, _) = host.tag("order");
     host.errors = vec![down()];

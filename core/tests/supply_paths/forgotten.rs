@@ -1,4 +1,4 @@
-//! Tags that nobody uses any more: what is told of them, and when nothing of them is left.
+//! Unused tags: what is reported of them, and when nothing of them is left.
 
 use super::{Host, settings};
 use leafid_core::supply::{Call, MarkStore, SupplySettings, TagId, Wish};

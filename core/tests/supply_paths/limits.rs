@@ -168,7 +168,7 @@ fn calls_for_many_ids_take_turns_and_calls_for_one_do_not_starve_them() {
 }
 
 #[test]
-fn a_tag_that_is_queued_for_nobody_moves_up_when_a_caller_comes() {
+fn a_tag_that_is_queued_without_a_caller_moves_up_when_one_comes() {
     let mut host = Host::new(settings());
     let tags: Vec<TagId> = (0..20).map(|n| host.tag(&format!("t{n}")).0).collect();
     // Prefetches of all, and then a caller of the last.

@@ -15,7 +15,7 @@ fn where_the_supply_holds_the_marks_no_mark_is_read_or_written_and_none_is_forgo
     let (tag, buffer) = host.tag("order");
     host.most = 5;
     host.next = 100;
-    // Nobody waits, and the name may be anybody's.
+    // No caller waits, and the name may be made up.
     host.supply.wants_more(tag, host.clocks());
     assert!(!host.step());
     let ticket = host.wait(tag, 2);

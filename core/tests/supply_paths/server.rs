@@ -59,7 +59,7 @@ fn a_close_gives_back_the_ids_at_the_end_of_the_last_range() {
 }
 
 #[test]
-fn a_close_waits_for_the_store_as_long_as_it_is_told_and_says_what_failed() {
+fn a_close_waits_for_the_store_as_long_as_it_is_given_and_says_what_failed() {
     for hangs in [true, false] {
         let mut host = Host::new(held());
         let (order, _) = host.tag("order");
@@ -90,7 +90,7 @@ fn a_close_waits_for_the_store_as_long_as_it_is_told_and_says_what_failed() {
 }
 
 #[test]
-fn what_the_store_refuses_is_told_at_once_and_names_that_anybody_makes_up_are_not_logged() {
+fn what_the_store_refuses_is_returned_at_once_and_names_that_anybody_makes_up_are_not_logged() {
     for code in [Code::InvalidArgument, Code::UnknownTag] {
         let mut host = Host::new(held());
         host.errors = vec![Error::new(code, "as the store says")];
@@ -188,7 +188,7 @@ fn a_range_is_of_its_caller_and_one_that_is_refused_leaves_nothing() {
     assert!(ranges.iter().all(|range| matches!(range, Collected::Range(_))), "{ranges:?}");
     let stats = host.supply.tag_stats(tag).unwrap();
     assert_eq!((stats.ranged, stats.left), (20, 0));
-    // What the store gave before is told to its operator too.
+    // What the store gave before is logged for its operator too.
     host.next = 1;
     let ticket = take(&mut host);
     host.drive();
@@ -243,7 +243,7 @@ fn a_name_goes_with_its_last_caller_and_stays_once_its_row_was_seen_whoever_has_
     assert_eq!(host.supply.tags().count(), 1, "the store is asked");
     host.carry_out(id, call);
     let ticket = host.wait(tag, 1);
-    assert_eq!(host.collect(ticket), Ok(vec![1]), "although nobody waited when it came");
+    assert_eq!(host.collect(ticket), Ok(vec![1]), "although no caller waited when it came");
     // A store that is away says nothing of a name.
     host.errors = vec![Error::new(Code::SegmentUnavailable, "it is down")];
     let (tag, _) = host.tag("made up");
