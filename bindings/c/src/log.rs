@@ -79,7 +79,7 @@ fn replace(callback: *mut Callback) {
     // A delivery has read the new one, or it has ended after this, or this call comes from that delivery.
     log_queue::wait_for_delivery();
     if !old.is_null() {
-        // SAFETY: made by Box::into_raw, taken out once, and nobody reads it any more.
+        // SAFETY: made by Box::into_raw, taken out once, and not read any more.
         drop(unsafe { Box::from_raw(old) });
     }
 }

@@ -51,7 +51,7 @@ impl leafid_snowflake_options {
 /// The common part of all setters except that of headers.
 ///
 /// # Safety
-/// When not NULL, `options` is live and used by nobody else.
+/// When not NULL, `options` is live, and no other code uses it.
 pub(crate) unsafe fn set(
     options: *mut leafid_snowflake_options,
     change: impl FnOnce(SnowflakeBuilder) -> Result<SnowflakeBuilder>,

@@ -5,7 +5,7 @@ use leafid::{Error, Result};
 /// The target of `pointer`. `name` is its name for the caller.
 ///
 /// # Safety
-/// When not NULL and aligned, it points to a live `T` that nobody changes during `'a`.
+/// When not NULL and aligned, it points to a live `T` that does not change during `'a`.
 #[inline(always)]
 pub(crate) unsafe fn shared<'a, T>(pointer: *const T, name: &str) -> Result<&'a T> {
     if pointer.is_null() || !pointer.is_aligned() {
@@ -18,7 +18,7 @@ pub(crate) unsafe fn shared<'a, T>(pointer: *const T, name: &str) -> Result<&'a 
 /// As [`shared`], but mutable.
 ///
 /// # Safety
-/// When not NULL and aligned, it points to a live `T` that nobody else uses during `'a`.
+/// When not NULL and aligned, it points to a live `T` that no other code uses during `'a`.
 #[inline(always)]
 pub(crate) unsafe fn unique<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut T> {
     if pointer.is_null() || !pointer.is_aligned() {

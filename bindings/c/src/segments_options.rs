@@ -36,7 +36,7 @@ impl leafid_segments_options {
 /// The common part of all setters except those of lists.
 ///
 /// # Safety
-/// When not NULL, `options` is live and used by nobody else.
+/// When not NULL, `options` is live, and no other code uses it.
 pub(crate) unsafe fn set(
     options: *mut leafid_segments_options,
     change: impl FnOnce(SegmentsBuilder) -> Result<SegmentsBuilder>,

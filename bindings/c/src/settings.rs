@@ -26,7 +26,7 @@ impl<T> Settings<T> {
 /// struct.
 ///
 /// # Safety
-/// When not NULL, `options` is live and used by nobody else.
+/// When not NULL, `options` is live, and no other code uses it.
 pub(crate) unsafe fn set<O, T>(
     options: *mut O,
     settings: impl FnOnce(&mut O) -> &mut Settings<T>,

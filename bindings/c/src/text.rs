@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString, c_char};
 /// The text of the option or argument `name`.
 ///
 /// # Safety
-/// `text` is NULL or ends with a NUL, and nobody changes it during `'a`.
+/// `text` is NULL or ends with a NUL, and does not change during `'a`.
 pub(crate) unsafe fn read<'a>(text: *const c_char, name: &str) -> Result<&'a str> {
     if text.is_null() {
         return Err(Error::invalid(name, "NULL", allowed(name)));

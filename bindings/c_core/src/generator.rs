@@ -270,7 +270,7 @@ pub unsafe extern "C" fn leafid_core_generator_seal(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_core_generator_free(generator: *mut leafid_core_generator) {
     if !generator.is_null() {
-        // SAFETY: by the caller's duty it came from leafid_core_generator_new, and nobody uses it.
+        // SAFETY: by the caller's duty it came from leafid_core_generator_new, and no call uses it.
         drop(unsafe { Box::from_raw(generator) });
     }
 }

@@ -8,7 +8,7 @@ use leafid_core::{Error, Result};
 /// The target of `pointer`. `name` is its name for the caller.
 ///
 /// # Safety
-/// When not NULL and aligned, it points to a live `T` that nobody changes during `'a`.
+/// When not NULL and aligned, it points to a live `T` that does not change during `'a`.
 #[inline]
 pub(crate) unsafe fn shared<'a, T>(pointer: *const T, name: &str) -> Result<&'a T> {
     if pointer.is_null() || !pointer.is_aligned() {
@@ -35,7 +35,7 @@ pub(crate) unsafe fn write<T>(pointer: *mut T, name: &str, value: T) -> Result<(
 /// The text of the argument `name`.
 ///
 /// # Safety
-/// `text` is NULL or ends with a NUL, and nobody changes it during `'a`.
+/// `text` is NULL or ends with a NUL, and does not change during `'a`.
 pub(crate) unsafe fn read<'a>(text: *const c_char, name: &str, allowed: &str) -> Result<&'a str> {
     if text.is_null() {
         return Err(Error::invalid(name, "NULL", allowed));

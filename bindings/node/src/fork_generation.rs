@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 pub fn fork_generation() -> Int32Array {
     #[cfg(target_os = "linux")]
     if let Some((page, length)) = wiped_page() {
-        // SAFETY: the page is mapped, writable and aligned, and nobody else knows it.
+        // SAFETY: the page is mapped, writable and aligned, and no other code knows it.
         unsafe { page.write(next_generation()) };
         // SAFETY: the page stays mapped until the finalizer, which is the last to know it.
         return unsafe { Int32Array::with_external_data(page, 1, move |page, _| unmap(page, length)) };
@@ -47,6 +47,6 @@ fn wiped_page() -> Option<(*mut i32, usize)> {
 
 #[cfg(target_os = "linux")]
 fn unmap(page: *mut i32, length: usize) {
-    // SAFETY: a mapping of `wiped_page`, of this length, that nobody uses any more.
+    // SAFETY: a mapping of `wiped_page`, of this length, which is not used any more.
     unsafe { libc::munmap(page.cast(), length) };
 }

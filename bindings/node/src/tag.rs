@@ -123,7 +123,7 @@ pub fn tag_run(
     mut out: BigInt64ArraySlice,
     need: u32,
 ) -> napi::Result<u32> {
-    // SAFETY: nobody else sees the array's memory meanwhile: JavaScript stands still, and shared memory is not passed.
+    // SAFETY: no other code sees the array meanwhile: JavaScript stands still, and shared memory is not passed.
     let out = unsafe { out.as_mut() };
     let mut length = tag.length.get();
     let taken = tag.take_run(out, |tag| tag.take_next_run(&mut length, need as usize));

@@ -56,7 +56,7 @@ fn refused(builder: SegmentsBuilder, start: i64, end: i64) -> Error {
 
 #[test]
 fn they_are_shown_as_they_were() {
-    // Nobody holds them.
+    // They have no holder.
     let (_alone, directory) = (alone(), earlier());
     let state = directory.path().join("state").display().to_string();
     let counters = directory.path().join("counters").display().to_string();
@@ -102,7 +102,7 @@ fn a_generator_goes_on_above_what_a_damaged_slot_held() {
     assert!(parts.timestamp_ms >= 1_795_542_799_209, "{parts:?}");
 }
 
-/// The lease is of another start of a machine, and this is a copy of its file. Nobody listens at its server's port.
+/// The lease is of another start of a machine, and this is a copy of its file. Nothing listens at its server's port.
 #[test]
 fn a_cached_lease_that_is_not_held_any_more_is_refused_as_such() {
     let (_alone, directory) = (alone(), earlier());

@@ -125,6 +125,6 @@ fn a_close_wakes_who_waits_for_a_span() {
             std::thread::sleep(Duration::from_millis(10));
             flake.close().unwrap();
         });
-        assert!(begun.elapsed() < HANG, "nobody waits for a generator that is closed");
+        assert!(begun.elapsed() < HANG, "no caller waits for a generator that is closed");
     }
 }

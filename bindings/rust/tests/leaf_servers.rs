@@ -1,4 +1,4 @@
-//! Ids of an unmodified Leaf: two nodes of the fake server, told to misbehave; and of a range server.
+//! Ids of an unmodified Leaf: two nodes of the fake server, which misbehave on command; and of a range server.
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -130,7 +130,7 @@ fn a_stock_is_kept_over_several_connections_and_waits_for_nothing() {
 }
 
 #[test]
-fn one_request_that_hangs_keeps_nobody_waiting() {
+fn one_request_that_hangs_keeps_no_caller_waiting() {
     let mut leaf = Nodes::new();
     let node = &mut leaf.nodes[0];
     let ids = Segments::builder().persist(false).name(unique_name()).servers([&node.url]);
@@ -142,7 +142,7 @@ fn one_request_that_hangs_keeps_nobody_waiting() {
 }
 
 #[test]
-fn what_came_in_beside_a_request_that_hangs_is_told() {
+fn what_came_in_beside_a_request_that_hangs_is_reported() {
     let mut leaf = Nodes::new();
     let node = &mut leaf.nodes[0];
     let ids = Segments::builder().persist(false).name(unique_name()).servers([&node.url]);
@@ -206,7 +206,7 @@ fn who_gives_up_leaves_few_requests_behind() {
         if now - before <= 64 {
             return;
         }
-        assert!(Instant::now() < deadline, "{} requests for nobody", now - before);
+        assert!(Instant::now() < deadline, "{} requests without a caller", now - before);
         before = now;
     }
 }

@@ -13,7 +13,7 @@ fn of(text: &str, metric: &str, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn every_open_generator_is_told_with_its_labels() {
+fn every_open_generator_is_shown_with_its_labels() {
     let place = Place::new();
     let one = place.builder().worker(7).open().unwrap();
     let two = place.builder().worker(8).open().unwrap();
@@ -38,7 +38,7 @@ fn every_open_generator_is_told_with_its_labels() {
 
     again.close().unwrap();
     two.close().unwrap();
-    assert_eq!(of(&metrics(), "leafid_snowflake_handles", &place.name), [1.0], "what is closed is not told");
+    assert_eq!(of(&metrics(), "leafid_snowflake_handles", &place.name), [1.0], "a closed one is not counted");
     drop(one);
     assert!(of(&metrics(), "leafid_snowflake_handles", &place.name).is_empty());
 }
@@ -61,7 +61,7 @@ impl WorkerLeases for LeaseSource {
 }
 
 #[test]
-fn the_end_of_a_lease_is_told_where_there_is_one() {
+fn the_end_of_a_lease_is_shown_where_there_is_one() {
     let place = Place::new();
     let told = || of(&metrics(), "leafid_snowflake_lease_until_seconds", &place.name);
     let plain = place.builder().worker(8).open().unwrap();

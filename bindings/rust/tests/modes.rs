@@ -61,7 +61,7 @@ fn made(umask: u32, shared: Option<bool>) -> BTreeMap<String, u32> {
 }
 
 #[test]
-fn what_is_made_honours_umask_and_is_nobody_else_s() {
+fn what_is_made_honours_umask_and_is_closed_to_others() {
     for (umask, file, directory) in [
         (0o022, 0o640, 0o750),
         (0o002, 0o640, 0o750),

@@ -1,4 +1,4 @@
-//! A process that gives up privileges, or changes its root, after it opened: in children, for nobody takes them back.
+//! A process that gives up privileges, or changes its root, after it opened: in children, for neither can be undone.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -29,7 +29,7 @@ impl log::Log for Heard {
 }
 
 #[test]
-fn the_first_id_that_comes_free_is_taken_and_the_wait_is_told_once() {
+fn the_first_id_that_comes_free_is_taken_and_the_wait_is_logged_once() {
     let (send, heard) = channel();
     *HEARD.0.lock().unwrap() = Some(send);
     log::set_logger(&HEARD).unwrap();
@@ -46,5 +46,5 @@ fn the_first_id_that_comes_free_is_taken_and_the_wait_is_told_once() {
     let third = waiter.join().unwrap();
     assert_eq!(third.worker_id().unwrap(), freed);
     assert!(third.next().unwrap() > 0 && one.next().unwrap() > 0);
-    assert_eq!(heard.try_iter().count(), 0, "it was told once");
+    assert_eq!(heard.try_iter().count(), 0, "it was logged once");
 }

@@ -33,8 +33,8 @@ fn the_quick_starts_are_the_examples() {
     }
 }
 
-/// Such a statement would be copied into containers where it is wrong. The example of a browser has a range that nobody
-/// else can have.
+/// Such a statement would be copied into containers where it is wrong. The example of a browser has a range that no
+/// other process can have.
 #[test]
 fn no_example_states_that_a_range_is_exclusive() {
     let services = ["", "/express", "/fastapi", "/kubernetes"].map(|sub| format!("examples/service{sub}"));

@@ -155,7 +155,7 @@ fn threads() -> Vec<std::path::PathBuf> {
     tasks.filter(is_ours).collect()
 }
 
-/// What nobody ends goes after ten seconds.
+/// A thread that is not ended goes after ten seconds.
 fn soon(mut done: impl FnMut() -> bool) {
     let begun = std::time::Instant::now();
     while !done() {
@@ -165,7 +165,7 @@ fn soon(mut done: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_fork_and_a_close_end_the_threads_and_none_begins_for_nobody_while_they_are_held() {
+fn a_fork_and_a_close_end_the_threads_and_none_begins_without_a_caller_while_they_are_held() {
     let place = Place::new();
     in_child(plain_fork, |_| {
         let ids = counters(&place).adaptive(false).timeout_ms(20_000).open().unwrap();
@@ -184,7 +184,7 @@ fn a_fork_and_a_close_end_the_threads_and_none_begins_for_nobody_while_they_are_
         assert!(threads().is_empty());
         while order.next_in_memory().is_some() {}
         std::thread::sleep(Duration::from_millis(200));
-        assert!(threads().is_empty(), "nobody waits");
+        assert!(threads().is_empty(), "no caller waits");
         order.next().unwrap();
         leafid::quiesce(rest);
         while order.next_in_memory().is_some() {}

@@ -1,4 +1,4 @@
-//! What is refused for certain is told at once, of every Leaf and tinyid, and ids continue by themselves afterwards.
+//! What is refused for certain is an error at once, with every Leaf and tinyid, and ids continue by themselves.
 #![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -51,7 +51,7 @@ fn what_all_servers_refuse_is_told_at_once_and_ids_go_on_afterwards() {
 }
 
 #[test]
-fn each_of_many_waiters_is_told_what_concerns_it() {
+fn each_of_many_waiters_gets_what_concerns_it() {
     let leaf = Leaf::open();
     leaf.says("", 401, "");
     let ids = builder([&leaf.url]).open().unwrap();
@@ -76,8 +76,8 @@ fn one_of_several_that_refuses_is_no_refusal() {
     let ids = builder([&wrong.url, &right.url]).open().unwrap();
     assert_eq!(ids.tag("order").unwrap().take(50).unwrap().len(), 50);
     // Beside one that cannot be reached it may yet be answered.
-    let nobody = "http://127.0.0.1:1".to_owned();
-    let ids = builder([&wrong.url, &nobody]).timeout_ms(700).open().unwrap();
+    let absent = "http://127.0.0.1:1".to_owned();
+    let ids = builder([&wrong.url, &absent]).timeout_ms(700).open().unwrap();
     let begun = Instant::now();
     ids.tag("order").unwrap().next().unwrap_err();
     assert!(begun.elapsed() >= Duration::from_millis(700), "{:?}", begun.elapsed());

@@ -145,7 +145,7 @@ fn what_a_source_gives_twice_is_refused_and_the_next_good_answer_used() {
 #[test]
 fn an_error_has_its_own_text_and_code() {
     type Give = fn(&FetchRequest) -> leafid::Answer<Option<Fetched>>;
-    // A panic that is told with its backtrace takes its time.
+    // A panic that is printed with its backtrace takes long.
     let cases: [(Give, i64, Code, &str); 5] = [
         (|_| Err("no such table".into()), 5_000, Code::SegmentUnavailable, "no such table"),
         (|_| Ok(Some(Segment::new(7, 7, 1)?.into())), 5_000, Code::SourceInvalid, "from 7 to 7"),
@@ -563,7 +563,7 @@ fn a_source_that_hangs_keeps_no_other_from_its_ids() {
 }
 
 #[test]
-fn nobody_starves_beside_those_who_are_quicker() {
+fn no_caller_starves_beside_those_that_are_quicker() {
     let counter = Counter::slow(5);
     let ids = counter.builder().step(3).adaptive(false).open().unwrap();
     let order = ids.tag("order").unwrap();

@@ -15,7 +15,7 @@ use std::time::Duration;
 fn what_the_callback_answers_is_checked() {
     let place = Place::new();
     let held = place.builder().worker(5).open().unwrap();
-    // A panic that is told with its backtrace takes its time.
+    // A panic that is printed with its backtrace takes long.
     let open = |answer: fn(&ClaimRequest) -> Answer<Option<i64>>, ms| {
         place.builder().timeout_ms(ms).worker(WorkerSource::callback(answer)).open()
     };

@@ -24,7 +24,7 @@ use leafid_core::{Code, Error, Snowflake};
 /// Who holds a worker id that another run of this module has, for messages.
 const OURS: &str = "another generator of this program";
 
-/// A run, and what its host is told of it.
+/// A run, and what its host knows of it.
 pub(crate) struct Run {
     /// That of its calls.
     pub(crate) number: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Run {
     others: String,
     to: Option<Arc<HttpTo>>,
     tickets: Vec<RunTicket>,
-    /// The generator that the host was told of, and its handle.
+    /// The generator that the host got, and its handle.
     told: Option<(Arc<Snowflake>, i32)>,
     pub(crate) waits: Vec<(i32, RunWait)>,
     /// The wish for a span of a caller that had to return to its event loop. The next caller gets its answer.
@@ -134,7 +134,7 @@ impl Run {
 /// The end of a call that no host carries out here; or else the call. `others`: who may hold a worker id, for messages;
 /// `is_ours`: whether a run of this module does.
 ///
-/// There are no cached leases, because a copy of such a file cannot be told from it, and no look at other names.
+/// There are no cached leases, because a copy of such a file cannot be recognised, and no look at other names.
 fn without_host(
     call: RunCall,
     others: &str,
@@ -231,7 +231,7 @@ exports! {
         Ok(module.get::<Options>(one)?.0.is_same(&module.get::<Options>(other)?.0).into())
     }
 
-    /// A run that nobody has opened.
+    /// A run that is not opened yet.
     fn run_new(
         module, options: i32, store: i32, loops: i32, pid: i32, path_length: i32, kind_length: i32, host_length: i32,
         boot_length: i32, others_length: i32, seed: i64, wall_ms: f64, boot_ms: f64
@@ -294,7 +294,7 @@ exports! {
         Ok(module.get_mut::<Run>(run)?.want(need, clocks(wall_ms, boot_ms)).number() as f64)
     }
 
-    /// Nobody waits for this wish any more.
+    /// This wish is not needed any more.
     fn run_give_up(module, run: i32, ticket: f64, wall_ms: f64, boot_ms: f64) -> i32 {
         let run = module.get_mut::<Run>(run)?;
         let ticket = run.ticket(ticket)?;

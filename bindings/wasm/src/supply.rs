@@ -1,4 +1,4 @@
-//! Supplies of ids: their tags, the ids of these, and what the host is told.
+//! Supplies of ids: their tags, the ids of these, and the notices for the host.
 
 use crate::argument::{duration, ms};
 use crate::host_call::HttpTo;

@@ -23,7 +23,7 @@ test('a span that was reported as durable without its steps is not granted', () 
   stage.play({ gets: 'x', error: 'internal', says: '…was not checked; report this' })
 })
 
-test('the caller after one that had to return is told why there is no span', () => {
+test('the caller after one that had to return gets the reason why there is no span', () => {
   const take = { take: 1, blocks_ms: 2 }
   const { stage } = writing({ ...take, error: 'would_block' }, 1)
   stage.play({ asks: 'write_record', fails: 'no space left' }, { log: '…' })

@@ -49,7 +49,7 @@ export class Stage {
   }
 
   ends(outcomes, name, outcome) {
-    assert.ok(!outcomes.has(name), `nobody looked at what ${name} got before`)
+    assert.ok(!outcomes.has(name), `what ${name} got before was not looked at`)
     outcomes.set(name, outcome)
   }
 

@@ -180,7 +180,7 @@ test('tags are encoded in URLs, and headers are sent', () => {
   }
 })
 
-test('a request has less time if another server could be asked, and its error is told of the server', () => {
+test('a request has less time if another server could be asked, and its error is reported of the server', () => {
   const { stage, supply } = opened(range)
   assert.deepEqual(asked({ stage }).numbers.slice(1, 3), [300, 300])
   stage.play({ asks: 'POST http://a/api/segment/range/order', fails: 'closed' })

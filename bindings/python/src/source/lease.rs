@@ -25,7 +25,7 @@ value_class! {
     }
 }
 
-/// A worker id, and a span of time in which nobody else may use it.
+/// A worker id, and a span of time in which no other holder may use it.
 ///
 /// worker_id: the worker id.
 /// from_ms: where the span begins, Unix milliseconds: at or above the until_ms of every holder before.

@@ -193,7 +193,7 @@ fn locks(file: &NamedTempFile) -> io::Result<bool> {
     }
 }
 
-/// Takes the host lock of a worker id in an id space that nobody else uses.
+/// Takes the host lock of a worker id in an id space that no other process uses.
 fn host_lock(report: &mut Report<'_>, env: &Env, scope: Scope) -> io::Result<()> {
     let what = "host lock";
     let name = format!("check-{:032x}", env.random.number()?);

@@ -5,7 +5,7 @@ use crate::os::env::Env;
 use crate::storage::state_file;
 use std::path::Path;
 
-/// The holder of a worker id, as far as it is known; `None` if nobody holds it.
+/// The holder of a worker id, as far as it is known; `None` without one.
 pub(super) fn holder_of(env: &Env, directory: &Path, name: &str, worker_id: u32) -> Option<String> {
     if let Some(holder) = env.disk.holder(name, worker_id) {
         return Some(holder);

@@ -28,7 +28,7 @@ pub(crate) trait Disk: Send + Sync {
     fn list(&self, path: &Path) -> io::Result<Vec<OsString>>;
     /// Opens and locks a file. A missing one is created if `new` is given. `None` if another process holds the lock.
     ///
-    /// It is also an error if the file system's locks exclude nobody.
+    /// It is also an error if the file system's locks exclude no process.
     fn open(&self, path: &Path, new: Option<NewFile<'_>>) -> io::Result<Option<Box<dyn LockedFile>>>;
     /// Identifies the machine across its starts; `None` if it is unknown.
     fn machine_id(&self) -> Option<String>;
@@ -114,7 +114,7 @@ pub(crate) trait LockedFile: Send {
     /// The identity of the file.
     fn id(&self) -> io::Result<FileId>;
     /// The time of the last write or change, by the kernel's clock in Unix milliseconds. A copy has another one, and
-    /// nobody can set it.
+    /// no program can set it.
     fn changed_ms(&self) -> io::Result<i64>;
     /// The permission bits of other users; 0 if only the owner may open it.
     fn others_bits(&self) -> io::Result<u32> {

@@ -110,7 +110,7 @@ impl<T: Send + Sync + 'static> PerProcess<T> {
 impl<T: Send + Sync> Drop for PerProcess<T> {
     fn drop(&mut self) {
         let mut node = self.node.load(Relaxed);
-        // SAFETY: as in `load`; nobody else has the cell any more. Only this process's own nodes are freed, and what
+        // SAFETY: as in `load`; no other thread has the cell. Only this process's own nodes are freed, and what
         // they replaced is this process's own.
         unsafe {
             while let Some(generation) = node.as_ref().map(|node| node.generation)

@@ -233,7 +233,7 @@ impl SupplyDriver {
         waiter: &mut dyn FnMut() -> Option<Waiter>,
     ) -> Option<Result<Found>> {
         let found = self.drive(|state, clocks| {
-            // Its time may be over. Others are told as well.
+            // Its time may be over. Others get their notices as well.
             let told = Told { has_call: false, ..state.told(clocks) };
             // The waker of the last look is dropped without the lock.
             let (before, looks_at) = state.remove(ticket).unzip();

@@ -84,7 +84,7 @@ fn polled(call: &mut PendingTake) -> std::result::Result<bool, Code> {
 }
 
 #[test]
-fn a_call_is_told_what_was_found_out_since_it_began_and_nothing_older() {
+fn a_call_gets_what_was_found_out_since_it_began_and_nothing_older() {
     let calls = Calls::new();
     let mut first = calls.call(1);
     assert_eq!(polled(&mut first), Ok(false));
@@ -95,7 +95,7 @@ fn a_call_is_told_what_was_found_out_since_it_began_and_nothing_older() {
     assert_eq!(polled(&mut second), Ok(false));
     calls.answer(None);
     assert_eq!(polled(&mut first), Err(Code::UnknownTag), "it was asked for this one");
-    assert_eq!(polled(&mut second), Err(Code::UnknownTag), "nobody asks before it has rested");
+    assert_eq!(polled(&mut second), Err(Code::UnknownTag), "it is not asked before it has rested");
     assert_eq!(polled(&mut calls.call(1)), Err(Code::UnknownTag));
     calls.world.pass(1_000);
     assert_eq!(polled(&mut second), Ok(false), "it is asked again");

@@ -59,7 +59,7 @@ impl Held {
 }
 
 #[test]
-fn what_was_written_otherwise_or_where_copies_cannot_be_told_is_left_alone() {
+fn what_was_written_otherwise_or_where_copies_cannot_be_recognised_is_left_alone() {
     let held = Held::new();
     for (ms, found) in [(4, false), (3, true), (-11, false), (-10, true)] {
         let path = PathBuf::from(PATH);

@@ -7,8 +7,8 @@
 //!
 //! | Thread | When |
 //! | --- | --- |
-//! | one of its own | while somebody opens or closes |
-//! | that of a call of user code | after its end, if nobody opens or closes |
+//! | one of its own | while a caller opens or closes |
+//! | that of a call of user code | after its end, if no caller opens or closes |
 //! | the renewal thread | when a caller needs a span, and when the machine says |
 
 use crate::os;
@@ -76,7 +76,7 @@ pub(crate) struct Driver {
 struct Machine {
     /// Boxed, because the threads that open may have little stack.
     run: Box<WorkerRun>,
-    /// The generator that the handles were told of.
+    /// The generator that the handles know of.
     told: Option<Arc<Core>>,
 }
 
@@ -248,7 +248,7 @@ impl Driver {
         self.with(|run, _| run.answer(ticket))
     }
 
-    /// Nobody waits for this any more.
+    /// No caller waits for this any more.
     pub(crate) fn give_up(&self, ticket: RunTicket) {
         self.with(|run, clocks| run.give_up(ticket, clocks));
         self.tell_news();

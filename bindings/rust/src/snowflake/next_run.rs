@@ -15,13 +15,13 @@ pub struct TickRun {
     pub watch: Option<Watch>,
 }
 
-/// When the ids of a run may be issued: in this process, while the clock is in their tick, and while nobody else has taken
-/// an id. Then they are above every other id, as those of [`Snowflake::next`] are.
+/// When the ids of a run may be issued: in this process, while the clock is in their tick, and while no other
+/// caller has taken an id. Then they are above every other id, as those of [`Snowflake::next`] are.
 #[doc(hidden)]
 pub struct Watch {
     /// The milliseconds of the tick.
     pub tick_ms: Range<i64>,
-    /// The value of the generator's position while nobody else has taken an id. A closed generator has another one.
+    /// The value of the generator's position while no other caller has taken an id. A closed generator has another one.
     pub after: u64,
     generator: Arc<Core>,
 }

@@ -16,7 +16,7 @@ pub(crate) struct Reset {
     pub(crate) after: Record,
 }
 
-/// Resets the record of a worker id that nobody holds. Meanwhile it holds the id as a claim does.
+/// Resets the record of a worker id without a holder. Meanwhile it holds the id as a claim does.
 ///
 /// Errors: `worker_in_use` with the holder, `invalid_argument` without a record, `state_io`, `state_corrupt`,
 /// `state_mismatch`, `before_epoch`, `time_exhausted`.

@@ -121,7 +121,7 @@ impl WorkerSource {
         }
     }
 
-    /// Ends the requests that nobody waits for any more.
+    /// Ends the requests that no caller waits for any more.
     pub(crate) fn end_calls(&self) {
         #[cfg(feature = "http")]
         if let WorkerSourceKind::Servers(servers) = &self.kind {

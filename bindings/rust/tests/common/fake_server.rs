@@ -1,4 +1,4 @@
-//! The fake server for servers, told to misbehave.
+//! The fake server for servers, which misbehaves on command.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};

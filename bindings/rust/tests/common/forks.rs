@@ -72,7 +72,7 @@ pub(crate) fn alone_where(test: &str, variables: &[(&str, &str)]) -> bool {
 }
 
 pub(crate) fn raw_clone() -> i32 {
-    // The C library is not told: its allocator's locks stand as other threads have them. Leafid's are idle by then.
+    // The C library does not notice: its allocator's locks stand as other threads have them. Leafid's are idle by then.
     assert!(std::env::var_os(ALONE).is_some(), "other tests run beside");
     std::thread::sleep(Duration::from_millis(30));
     // SAFETY: fork's arguments: no shared memory, no handlers run.

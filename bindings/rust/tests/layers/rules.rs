@@ -101,7 +101,7 @@ pub(crate) fn decisions<'s>(sources: &'s Crate, drivers: &[&str]) -> BTreeSet<(&
     lines.collect()
 }
 
-/// Decisions that are not listed, and what is listed although nobody decides it.
+/// Decisions that are not listed, and listed ones that are not made.
 pub(crate) fn undue_decisions(
     decisions: BTreeSet<(&str, &str)>,
     listed: &[(&str, &str, &str)],

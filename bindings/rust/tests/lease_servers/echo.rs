@@ -104,7 +104,7 @@ fn a_renewal_s_answer_without_its_nonce_is_no_renewal() {
                 server.reacts(move |_| Reaction::But(wrong.clone()));
                 let said = failed_renewal(&flake, &server, &mut last);
                 assert!(said.contains(says), "{said}");
-                assert!(!said.contains("token-"), "a token is nobody else's to see: {said}");
+                assert!(!said.contains("token-"), "only its holder may see a token: {said}");
                 says_what_to_do(&said, "nonce");
                 assert_eq!(flake.stats().unwrap().lease_until_ms, Some(until_ms), "nothing of it is used");
                 let file = place.dir.path().join(&place.name).join("worker-0.lease");

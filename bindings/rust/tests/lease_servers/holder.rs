@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-/// A process that leases a worker id of a server, issues ids and says them, and then does as it is told.
+/// A process that leases a worker id of a server, issues ids and says them, and then carries out commands.
 pub(crate) struct Holder {
     pub(crate) process: Child,
     lines: Box<dyn Iterator<Item = String>>,

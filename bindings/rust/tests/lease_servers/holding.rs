@@ -120,7 +120,7 @@ fn a_parent_that_forks_and_rests_keeps_its_lease() {
 }
 
 #[test]
-fn one_that_is_stopped_keeps_nobody_of_its_host_from_starting() {
+fn one_that_is_stopped_keeps_no_process_of_its_host_from_starting() {
     let (place, server) = (Place::new(), Server::new(20_000));
     let held = [0, 1].map(|id| place.builder().worker(id).open().unwrap());
     let flake = place.builder().worker(server.url()).open().unwrap();

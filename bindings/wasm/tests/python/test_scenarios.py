@@ -51,7 +51,7 @@ class Stage:
         return self.calls == "all" or name in (self.calls or ())
 
     def ends(self, outcomes, name, outcome):
-        assert name not in outcomes, f"nobody looked at what {name} got before"
+        assert name not in outcomes, f"what {name} got before was not looked at"
         outcomes[name] = outcome
 
     @contextlib.contextmanager

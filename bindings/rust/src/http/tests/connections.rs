@@ -141,7 +141,7 @@ fn no_more_are_kept_than_connections_says() {
     assert!(server.seen()[4].connection <= 4);
 }
 
-/// No response at all: a full queue of connections that nobody accepts.
+/// No response at all: a full queue of connections that are not accepted.
 #[test]
 fn a_connect_that_hangs_is_bounded() {
     let (address, _full) = hanging_address();
@@ -167,7 +167,7 @@ pub(super) fn hanging_address() -> (std::net::SocketAddr, impl Sized) {
 }
 
 #[test]
-fn nobody_there_is_said_at_once() {
+fn a_refused_connection_is_reported_at_once() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for host in ["127.0.0.1", "localhost"] {
         let source = ManualPool::new(options(&[format!("http://{host}:{port}")]));

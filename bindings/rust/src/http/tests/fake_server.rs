@@ -333,7 +333,7 @@ impl ManualPool {
                     nonce = nonce.wrapping_add(1);
                     exchange.ended(&mut self.health.lock().unwrap(), end, self.boot())
                 }
-                ExchangeStep::Sent => unreachable!("its end was told"),
+                ExchangeStep::Sent => unreachable!("its end was given"),
                 ExchangeStep::Done(result) => Some(result),
             };
             if let Some(HttpResult::Ids(fetched)) = result {

@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_waits_for_nobody_and_tells_missing_from_out_of_reach() {
+    fn a_look_does_not_wait_and_tells_missing_from_out_of_reach() {
         let base = tempfile::tempdir().unwrap();
         let (pipe, file) = (base.path().join("pipe"), base.path().join("file"));
         rustix::fs::mknodat(CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RUSR, 0).unwrap();

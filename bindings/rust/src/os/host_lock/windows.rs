@@ -12,7 +12,7 @@ use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, ERROR_ALREADY_EXISTS, 
 use windows_sys::Win32::Storage::FileSystem::SYNCHRONIZE;
 use windows_sys::Win32::System::Threading::{CreateMutexW, OpenMutexW};
 
-/// The object. Nobody ever waits for the mutex: it counts that it is there.
+/// The object. No thread ever waits for the mutex: what counts is that it exists.
 struct NamedMutex {
     _mutex: OwnedHandle,
 }

@@ -182,11 +182,11 @@ fn map_wiped() -> Option<&'static AtomicU64> {
     // SAFETY: a fresh anonymous mapping, which overlaps nothing.
     let page =
         unsafe { rustix::mm::mmap_anonymous(ptr::null_mut(), length, access, MapFlags::PRIVATE) }.ok()?;
-    // SAFETY: advice for the whole of the mapping made above, which nobody else knows yet.
+    // SAFETY: advice for the whole of the mapping made above, which no other code knows yet.
     let advise = |advice| unsafe { libc::madvise(page, length, advice) } == 0;
     // qemu-user accepts every advice, and follows none.
     if advise(NO_ADVICE) || !advise(libc::MADV_WIPEONFORK) {
-        // SAFETY: the mapping made above, which nobody uses.
+        // SAFETY: the mapping made above, which is unused.
         let _ = unsafe { rustix::mm::munmap(page, length) };
         return None;
     }

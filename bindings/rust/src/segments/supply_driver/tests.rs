@@ -45,7 +45,7 @@ fn a_thread_that_waits_looks_by_itself_and_a_future_has_a_timer() {
     assert!(!call.poll(|| ()).unwrap());
     assert!(has_timer(&driver));
     drop(call);
-    assert!(!has_timer(&driver), "nobody waits any more");
+    assert!(!has_timer(&driver), "no caller waits any more");
 }
 
 #[test]

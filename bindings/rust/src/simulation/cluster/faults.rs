@@ -154,7 +154,7 @@ impl Simulation {
         self.pass(55_000);
     }
 
-    /// The action of an operator for records ahead of the clock: resets them while nobody holds them.
+    /// The action of an operator for records ahead of the clock: resets them while they have no holder.
     fn reset(&mut self, at: usize) {
         self.kill_all(at);
         let units: Vec<_> = self

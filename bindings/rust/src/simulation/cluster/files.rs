@@ -32,7 +32,7 @@ impl Simulation {
     }
 
     /// Puts back a copy of a mark with its unused ids, for a source that never repeats itself. Not within the tolerance
-    /// of the time of a write: nobody can copy the file, use it and put it back that fast.
+    /// of the time of a write: no program can copy the file, use it and put it back that fast.
     pub(crate) fn put_back(&mut self, at: usize, machine: &Machine) {
         let clock_ms = machine.now_ms();
         let marked = &mut self.troubles[at].marked;

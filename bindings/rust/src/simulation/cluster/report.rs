@@ -66,7 +66,7 @@ fn told(name: &str) -> Option<u64> {
 }
 
 #[test]
-#[ignore = "make simulate runs it for as long as it is told"]
+#[ignore = "make simulate runs it for as long as it is given"]
 fn simulate() {
     let seconds = Duration::from_secs(told("LEAFID_SIMULATE_SECONDS").unwrap_or(60));
     let turns = told("LEAFID_SIMULATE_TURNS").unwrap_or(20_000) as u32;

@@ -129,7 +129,7 @@ impl Simulation {
             if !process.world.fate.is_dead() {
                 process.issue(draw, issued, now_ms)?;
             }
-            // Where nobody removes records.
+            // Where no records are removed.
             if self.flavour == Flavour::Clocks
                 && draw.one_in(4)
                 && !process.world.fate.is_dead()

@@ -10,12 +10,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An owner that no longer exists.
-fn nobody() -> Weak<dyn Owner> {
-    struct Nobody;
-    impl Owner for Nobody {
+fn dropped_owner() -> Weak<dyn Owner> {
+    struct Dropped;
+    impl Owner for Dropped {
         fn close_idle(&self) {}
     }
-    Weak::<Nobody>::new()
+    Weak::<Dropped>::new()
 }
 
 fn once(of: usize, action: Box<dyn FnOnce() + Send>) -> Job {
@@ -64,7 +64,7 @@ fn until(pool: &Arc<Pool>, what: &str, done: impl Fn(&mut PoolState) -> bool) {
 #[test]
 fn what_waits_behind_jobs_that_hang_is_done_once_these_are_held_up() {
     let pool = Pool::new();
-    pool.with_lock(|work| work.owners.push((nobody(), 0)));
+    pool.with_lock(|work| work.owners.push((dropped_owner(), 0)));
     let (say, begun) = channel();
     let began = Instant::now();
     let (released, jobs): (Vec<_>, Vec<_>) = (0..6).map(|_| hang(&say)).unzip();
@@ -89,7 +89,7 @@ fn what_waits_behind_jobs_that_hang_is_done_once_these_are_held_up() {
 }
 
 #[test]
-fn no_thread_is_begun_before_there_is_something_to_do_nor_stays_for_nobody() {
+fn no_thread_is_begun_before_there_is_something_to_do_nor_stays_without_an_owner() {
     let pool = Pool::new();
     pool.ensure_threads(true);
     assert_eq!(pool.with_lock(|work| work.threads.len()), Some(0));
@@ -110,7 +110,7 @@ fn no_thread_is_begun_before_there_is_something_to_do_nor_stays_for_nobody() {
 #[test]
 fn threads_are_ended_once_what_they_are_at_is_done_and_where_only_idle_ones_matter_at_once() {
     let pool = Pool::new();
-    pool.with_lock(|work| work.owners.push((nobody(), 0)));
+    pool.with_lock(|work| work.owners.push((dropped_owner(), 0)));
     let (say, begun) = channel();
     let (release, job) = hang(&say);
     pool.push_all(std::iter::once((9, job)));
@@ -132,7 +132,7 @@ fn threads_are_ended_once_what_they_are_at_is_done_and_where_only_idle_ones_matt
 #[test]
 fn a_job_that_panics_ends_its_thread_and_is_not_counted_on() {
     let pool = Pool::new();
-    pool.with_lock(|work| work.owners.push((nobody(), 0)));
+    pool.with_lock(|work| work.owners.push((dropped_owner(), 0)));
     let panics: fn() = || std::panic::resume_unwind(Box::new("as asked"));
     pool.push_all(std::iter::once((9, Box::new(panics) as Box<dyn FnOnce() + Send>)));
     pool.ensure_threads(false);
@@ -157,7 +157,7 @@ fn two_that_are_due_at_once_are_two_and_one_that_is_gone_is_forgotten_with_the_n
     assert!(due[0] != due[1] && due.iter().all(|due| is_scheduled(*due)));
     due.into_iter().for_each(cancel);
     assert!(!due.iter().any(|due| is_scheduled(*due)));
-    let gone = nobody();
+    let gone = dropped_owner();
     pool().with_lock(|work| work.owners.push((Weak::clone(&gone), 0)));
     ids.close().unwrap();
     let is_there = pool().with_lock(|work| work.owners.iter().any(|(fetcher, _)| fetcher.ptr_eq(&gone)));
@@ -165,10 +165,10 @@ fn two_that_are_due_at_once_are_two_and_one_that_is_gone_is_forgotten_with_the_n
 }
 
 #[test]
-fn what_nobody_waits_for_is_left_while_threads_are_held() {
+fn what_no_caller_waits_for_is_left_while_threads_are_held() {
     let pool = Pool::new();
     pool.with_lock(|work| {
-        work.owners.push((nobody(), 0));
+        work.owners.push((dropped_owner(), 0));
         work.due.insert((Instant::now() + PATIENCE, 1), Box::new(|| ()));
     });
     pool.ensure_threads(false);
@@ -233,7 +233,7 @@ fn jobs_fail_where_the_system_gives_no_thread_and_none_is_there() {
 #[test]
 fn a_job_that_idle_threads_leave_is_done_once_those_at_work_are_held_up() {
     let pool = Pool::new();
-    pool.with_lock(|work| work.owners.push((nobody(), 0)));
+    pool.with_lock(|work| work.owners.push((dropped_owner(), 0)));
     // Eight threads: four for all, and four for sources without a thread.
     let (say, begun) = channel();
     let (released, jobs): (Vec<_>, Vec<_>) = (0..8).map(|_| hang(&say)).unzip();

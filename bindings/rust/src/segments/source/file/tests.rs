@@ -122,7 +122,7 @@ fn a_counter_that_was_lost_is_not_made_anew() {
 }
 
 #[test]
-fn a_tag_that_nobody_named_is_unknown() {
+fn a_tag_that_was_not_named_is_unknown() {
     let dir = tempfile::tempdir().unwrap();
     let source = open(dir.path(), true, &[("order", ORDER)]).unwrap();
     refused(fetch(&source, "other", 0, 0), Code::UnknownTag, &["\"other\"", "it has none", "--tag other"]);
