@@ -1,4 +1,4 @@
-"""The kinds of goal: what a measure is to keep to. `met` answers yes, no, or nothing where it cannot be told."""
+"""The kinds of goal: what a measure is to keep to. `met` answers yes, no, or nothing where noise hides it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -76,7 +76,7 @@ static int64_t this_year_ms(void) {
   return ((int64_t)now / 86400 - day.tm_yday) * 86400000;
 }
 
-/* A generator in the bench's own state directory under a name that nobody else has. Wide is 23 bits of sequence from the
+/* A generator in the bench's own state directory under a name of its own. Wide is 23 bits of sequence from the
  * first day of this year, starting at 0: a tick is never used up. */
 static void reopen(int wide, int random_start) {
   static int count;

@@ -8,7 +8,7 @@ const { Snowflake } = require('leafid')
 
 let count = 0
 /**
- * A generator in the bench's own state directory under a name that nobody else has. Wide is 23 bits of sequence from the
+ * A generator in the bench's own state directory under a name of its own. Wide is 23 bits of sequence from the
  * first day of this year, starting at 0: a tick is never used up.
  */
 function opened({ wide = false, randomStart = 100 } = {}) {

@@ -17,7 +17,7 @@ _opened = itertools.count()
 
 
 def opened(wide=False, random_start=100):
-    """A generator in the bench's own state directory under a name that nobody else has.
+    """A generator in the bench's own state directory under a name of its own.
 
     Wide is 23 bits of sequence from the first day of this year, starting at 0: a tick is never used up.
     """

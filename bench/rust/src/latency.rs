@@ -64,7 +64,7 @@ impl Histogram {
 /// A call's time begins when it is due. It is late when those before it lasted longer than they may, as in a queue: what
 /// they were over is carried to the next ones until short calls have made up for it. So a call that stalls for 1 ms at
 /// 100,000 a second makes a hundred calls late, each a little less, though none of them stalls. How late the pacing itself
-/// is, which sleeps between bursts, counts for nobody.
+/// is, which sleeps between bursts, is not counted.
 pub struct Queue {
     interval_ns: u64,
     over_ns: u64,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A generator in the bench's own state directory, under a name that nobody else has.
+/// A generator in the bench's own state directory, under a name of its own.
 pub fn builder() -> SnowflakeBuilder {
     static OPENED: AtomicU32 = AtomicU32::new(0);
     let directory = std::env::var_os("BENCH_STATE").expect("BENCH_STATE names a directory for state files");

@@ -17,7 +17,7 @@ pub fn measure() {
     measured("idle", idle_share(), 0.0);
 }
 
-/// The processor time of the whole process while nobody asks for an id, in percent of a processor.
+/// The processor time of the whole process while no thread asks for an id, in percent of a processor.
 pub fn idle_share() -> f64 {
     let (time, cpu) = (Duration::from_secs(2), cpu_now());
     std::thread::sleep(time);

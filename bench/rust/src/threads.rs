@@ -101,7 +101,7 @@ fn run<F: FnMut()>(threads: usize, make: impl Fn() -> F + Sync) -> Made {
                 let (ended, cpu) = (Instant::now(), thread_cpu_now() - cpu);
                 made.fetch_add(mine, Relaxed);
                 cpu_ns.fetch_add(cpu.as_nanos() as u64, Relaxed);
-                let mut span = span.lock().expect("nobody panics with it");
+                let mut span = span.lock().expect("no thread panics with it");
                 *span =
                     Some(span.map_or((begun, ended), |(first, last)| (first.min(begun), last.max(ended))));
             });
@@ -110,7 +110,7 @@ fn run<F: FnMut()>(threads: usize, make: impl Fn() -> F + Sync) -> Made {
         std::thread::sleep(WINDOW);
         stop.store(true, Relaxed);
     });
-    let (first, last) = span.into_inner().expect("nobody panics with it").expect("a thread");
+    let (first, last) = span.into_inner().expect("no thread panics with it").expect("a thread");
     let made = made.into_inner() as f64;
     Made { rate: made / (last - first).as_secs_f64() / 1e6, cpu_ns: cpu_ns.into_inner() as f64 / made }
 }

@@ -13,7 +13,7 @@ static COUNTER: AtomicI64 = AtomicI64::new(1);
 static GIVEN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 static NEXT: AtomicI64 = AtomicI64::new(1);
 
-/// A pointer to pass on. It is no address: nobody may look through it.
+/// A pointer to pass on. It is no address, and may not be dereferenced.
 pub(super) fn given() -> *mut c_void {
     let number = NEXT.fetch_add(1, SeqCst) as usize;
     GIVEN.lock().expect("no panic").push(number);

@@ -192,7 +192,7 @@ impl Program {
         };
         let (mut id, mut ids, mut taken) = (-1, Vec::new(), null_mut());
         let within = soon(input.number());
-        // SAFETY: as said by the caller; `fill` has as much room as it is told, or is told too much.
+        // SAFETY: as said by the caller; `fill` has the room that is passed, or refuses so much.
         unsafe {
             match input.byte() % 7 {
                 how @ 0..=3 => {

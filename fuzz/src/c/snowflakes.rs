@@ -182,7 +182,7 @@ impl Program {
         };
         let flake = chosen.flake;
         let (mut id, mut ids, mut taken) = (-1, Vec::new(), null_mut());
-        // SAFETY: as said by the caller; `fill` has as much room as it is told, or is told too much.
+        // SAFETY: as said by the caller; `fill` has the room that is passed, or refuses so much.
         unsafe {
             match input.byte() % 4 {
                 0 | 1 => {
