@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Segments } from 'leafid'
 
-/** About `step` numbers that nobody was given before; null for a tag that there is not. */
+/** About `step` numbers that were never given before; null for a tag that there is not. */
 async function fetch(tag, step, after) {
   // One statement, and so one transaction. It is over when the promise is, before any of the numbers is issued.
   const take = 'UPDATE leaf_alloc SET max_id = max(max_id, ?) + ? WHERE biz_tag = ? RETURNING max_id'

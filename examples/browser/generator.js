@@ -41,7 +41,7 @@ export class Generator {
     return ids
   }
 
-  /** Writes where the ids ended: the rest of the last span is given to nobody. */
+  /** Writes where the ids ended: the rest of the last span stays unused. */
   async close() {
     const flake = this.#flake
     this.#flake = null

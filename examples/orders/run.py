@@ -125,7 +125,7 @@ def one_host(orders):
 
 
 def two_hosts(orders):
-    """The same of two hosts, as they are told apart by their state directories, that share a database."""
+    """The same of two hosts that share a database; their state directories tell them apart."""
     program = [sys.executable, str(HERE / "orders.py")]
     for number, host in enumerate(["host-a", "host-b"]):
         command = [*program, str(orders), str(2 * SEED + number), str(DIRECTORY / "shared.db"), *ONLINE_SHOPS]
@@ -148,8 +148,8 @@ def of_servers(servers):
 
 
 def take_in(database, started, plans, orders, kill, timeout, watch=None):
-    """Starts the programs, which are added to `started`, and inserts what they send until all have ended. `watch` is told
-    of each, and then nothing is shown here."""
+    """Starts the programs, which are added to `started`, and inserts what they send until all have ended. `watch` is
+    passed each, and then nothing is shown here."""
     selector = selectors.DefaultSelector()
 
     def start(plan):

@@ -17,7 +17,7 @@ async def orders(client: httpx.AsyncClient, url: str, until: float, result: "Res
         try:
             answer = await client.post(f"{url}/orders", json={"item": "tea"})
         except httpx.TransportError:
-            # It was not answered: if it got an id, nobody uses that.
+            # It was not answered: if it got an id, that stays unused.
             result.unanswered += 1
             await asyncio.sleep(0.1)
             continue
@@ -54,7 +54,7 @@ async def main() -> int:
 
     results = {url: Result() for url in options.urls}
     begun = time.monotonic()
-    # An interrupt ends it before its time: what came until then is told.
+    # An interrupt ends it before its time: what came until then is reported.
     with contextlib.suppress(asyncio.CancelledError):
         async with (
             httpx.AsyncClient(limits=httpx.Limits(max_connections=None), timeout=5) as client,
