@@ -37,7 +37,7 @@ _SUMMED = {"leafid_segment_left", "leafid_segment_waiting", "leafid_snowflake_ha
 
 
 def _metric(family: Family) -> Metric:
-    # prometheus_client knows the unit by the name, and appends it if it is told.
+    # prometheus_client knows the unit by the name, and appends it if it is given.
     metric = Metric(family.name, family.help, family.kind)
     for sample in family.samples:
         metric.add_sample(sample.name, sample.labels, sample.value)

@@ -1,6 +1,6 @@
 //! Bearer tokens: who may use what.
 //!
-//! A token is 256 random bits, so nobody can guess one from its SHA-256, and a slow hash would add nothing. The files
+//! A token is 256 random bits, so it cannot be guessed from its SHA-256, and a slow hash would add nothing. The files
 //! hold this hash alone.
 
 use crate::clock::random_hex;
@@ -56,7 +56,7 @@ pub(crate) struct Tokens {
 /// Why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Denied {
-    /// Nobody knows who asks.
+    /// The caller is unknown.
     Unknown(String),
     /// This token may not do it.
     Forbidden(String),

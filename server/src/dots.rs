@@ -80,7 +80,7 @@ impl Dots {
         }
     }
 
-    /// A line for each tag that has two counters, or, where tags are cut, one that nobody can reach; and whether all is
+    /// A line for each tag that has two counters, or, where tags are cut, one out of reach; and whether all is
     /// right with it.
     pub(crate) async fn clashes(self, store: &Store) -> Result<Vec<(bool, String)>> {
         if self == Dots::Whole {

@@ -1,4 +1,4 @@
-//! A request to another server. It has a connection of its own: an answer that comes too late is nobody's.
+//! A request to another server. It has a connection of its own: no other request gets an answer that comes too late.
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{Request, Response};

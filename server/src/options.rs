@@ -67,7 +67,7 @@ pub(crate) enum WorkerCommand {
     },
     /// Frees a worker id that is blocked because a clock was ahead; the clock must be right, and its holder have ended
     ///
-    /// It waits for as long as a lease lasts, to see that nobody renews it. No id is made again for the times that were
+    /// It waits as long as a lease lasts, to see that no host renews it. No id is made again for the times that were
     /// granted ahead.
     Free {
         /// The worker id

@@ -1,7 +1,7 @@
 'use strict'
 
 // The ids of a tick that this thread has taken and not issued: a run, so that most ids cross no border. They are issued
-// only while the clock is in their tick and nobody else has taken an id of the generator since: then they are above all
+// only while the clock is in their tick and no id of the generator was taken elsewhere since: then they are above all
 // others, as if each had been taken now. Otherwise the rest is dropped. The addon decides the length: one, as long as few
 // ids of the tick were issued, or while others take ids, too.
 
@@ -23,7 +23,7 @@ class TickRun {
   /** The run's tick. */
   #fromMs = 0
   #untilMs = 0
-  /** The generator's position: two halves of a number in its own memory; and where it is while nobody takes an id. */
+  /** The generator's position: two halves of a number in its own memory; and where it is while no id is taken. */
   #position = null
   #low = 0
   #high = 0

@@ -126,7 +126,7 @@ export class Driver {
     if (this.#isOver) return wasm().free(call)
     const { thrown } = this.#host
     this.at('done', call)
-    // A release that fails is told where the user sees it.
+    // A release that fails is logged where the user sees it.
     if (kind === RELEASE && thrown) this.#tell(this.#now(), true)
   }
 

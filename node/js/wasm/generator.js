@@ -6,7 +6,7 @@ import { nowMs } from './time.js'
 
 const LATER = 'this needs the event loop: use await Snowflake.open(options), or lazy: true'
 const UNDER_WAY = 'the worker id is being claimed; await ready(), or return to the event loop, and call again'
-/** Closes a snowflake that nobody holds any more: a lease would be renewed for ever. Not every workerd has it. */
+/** Closes an unreferenced snowflake: a lease would be renewed for ever. Not every workerd has it. */
 const { FinalizationRegistry } = globalThis
 const collected = FinalizationRegistry ? new FinalizationRegistry(run => run.release()) : null
 

@@ -5,7 +5,7 @@
 //   users          the user's `peerTimes()`, `claim(request)`, `renew(lease, untilMs)` and `release(lease, untilMs)`;
 //                  `take` reads their answers: user_answers.js
 //   lock           the lock that is held, or null
-//   stops          by the handle of a request, what ends it when nobody waits for it any more. Without it the request goes
+//   stops          by the handle of a request, what ends it when no caller waits for it. Without it the request goes
 //                  on: a lease that comes late is given back
 //   thrown         what user code threw last: `{ error }`, or null
 

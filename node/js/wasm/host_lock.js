@@ -22,7 +22,7 @@ function bound(name) {
 export function hostLock(name, workerId) {
   const held = bound(`${name}/${workerId}`)
   if (held) return { release: () => void held.close() }
-  // A name that nobody has tells both apart.
+  // An unused name tells both apart.
   const other = bound(`seen/${random64()}${random64()}`)
   other?.close()
   return other ? null : undefined

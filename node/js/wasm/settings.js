@@ -27,7 +27,7 @@ function refuseHostName(given) {
 
 /**
  * The settings of checked options. Handles in it live as long as the generator, or until `freeSettings`: `options`, and
- * `run`, which nobody has opened.
+ * `run`, which is not opened.
  */
 export function settingsOf(given) {
   const module = wasm()

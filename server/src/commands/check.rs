@@ -107,7 +107,7 @@ async fn check_store(store: &Store, options: &Options, say: &mut impl FnMut(bool
     }
 }
 
-/// That no other host has these worker ids nobody can see from here.
+/// It cannot see whether another host has these worker ids.
 async fn check_local(
     store: &Store,
     options: &Options,

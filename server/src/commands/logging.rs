@@ -23,7 +23,7 @@ impl Log for Lines {
                     .to_owned(),
                 false => record.args().to_string(),
             };
-            // One write: lines of several threads do not mix. Nobody can be told that there is nobody to tell.
+            // One write: lines of several threads do not mix. A failed write is not reported: there is no other place.
             let line = format!("{} {} {}\n", Utc(unix_ms()), record.level(), text);
             let _ = std::io::stderr().write_all(line.as_bytes());
         }

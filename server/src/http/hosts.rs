@@ -59,7 +59,7 @@ impl Hosts {
         }
     }
 
-    /// Whether a page of this host is this server's, or of nobody else. Addresses and names without a dot cannot be made
+    /// Whether a page of this host is this server's, and no other's. Addresses and names without a dot cannot be made
     /// to lead elsewhere by the owner of a domain.
     fn knows(&self, host: &str) -> bool {
         let name = name(host);

@@ -1,6 +1,6 @@
 //! The monitor page, and the figures that it asks for every second.
 //!
-//! The page itself holds nothing secret, so it needs no token. Nobody else's text is in it: what it shows, its script
+//! The page itself holds nothing secret, so it needs no token. No foreign text is in it: what it shows, its script
 //! sets as text.
 
 use super::answer::{self, Handled};

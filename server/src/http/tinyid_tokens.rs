@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(asked(&tokens, "wrong", table(&["good"]), short).await, Ok(false));
         for rest in [PAUSE, OLDEST, 10 * OLDEST] {
             advance(rest).await;
-            // A wrong token makes the table be read, and its error is nobody's verdict.
+            // A wrong token makes the table be read, and its error is no verdict on any token.
             assert_eq!(asked(&tokens, "wrong", away(), short).await, away().map(|_| false));
             assert_eq!(asked(&tokens, "good", away(), short).await, Ok(true), "after {rest:?}");
             assert_eq!(asked(&tokens, "wrong", away(), short).await, away().map(|_| false));

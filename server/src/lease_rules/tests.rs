@@ -115,7 +115,7 @@ fn a_token_is_good_for_one_renewal_or_release() -> Result<()> {
     assert_eq!(held(&rows, "default", 0, "t2")?, &renewed);
     let rows = [renewed.release(NOW_MS + 7)];
     assert_eq!(held(&rows, "default", 0, "t2").unwrap_err().code(), Code::WorkerLost);
-    // Nobody holds a free id by having no token.
+    // An empty token holds no free id.
     assert!(held(&rows, "default", 0, "").is_err() && !is_released(&rows, 0, ""));
     assert!(is_released(&rows, 0, "t2") && !is_released(&rows, 0, "t1"));
     Ok(())

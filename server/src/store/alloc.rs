@@ -44,7 +44,7 @@ pub(super) async fn take_range(
         .await
 }
 
-/// Lowers a counter from `end` to `first`, if it is at `end`: then no range lies above these ids, and nobody but the
+/// Lowers a counter from `end` to `first`, if it is at `end`: then no range lies above these ids, and only the
 /// caller had them.
 pub(crate) async fn give_back(sql: &Sql, tag: &str, first: i64, end: i64) -> Result<()> {
     let tag = tag.to_owned();

@@ -143,7 +143,7 @@ impl Store {
         tag_rows counters tag_rows(after: &str, most: usize) -> Vec<TagRow>;
         /// The tags that were used or changed within the last day, the latest first, at most `most` of them.
         tag_rows counters tags_of_a_day(most: usize) -> Vec<String>;
-        /// Lowers a counter from `end` to `first`, if it is at `end`: then no range lies above these ids, and nobody but
+        /// Lowers a counter from `end` to `first`, if it is at `end`: then no range lies above these ids, and only
         /// the caller had them.
         alloc counters give_back(tag: &str, first: i64, end: i64) -> ();
         /// The worker ids that are held, by name and id, at most `most` of them, and the clock that judges leases. It

@@ -273,11 +273,11 @@ impl Sql {
                 format!("the transaction did not end within {} ms", self.limit.as_millis()),
             )),
         };
-        // What was committed to a file that is gone is known to nobody else.
+        // No other connection sees what was committed to a file that is gone.
         let check = |done| self.file.as_ref().map_or(Ok(()), |file| file.check_after()).map(|()| done);
         match done.and_then(check) {
             Err(error) if is_failure(&error) => {
-                // Nobody knows what this connection would answer to the next request.
+                // It is unknown what this connection would answer to the next request.
                 self.end(tx);
                 Err(error.context(&self.shown))
             }

@@ -47,7 +47,7 @@ pub(super) async fn change_workers<T: Send + 'static>(
         .transaction(move |tx| {
             Box::pin(async move {
                 let Some((mut table, space)) = WorkersTable::lock(tx, &of).await? else {
-                    // Only a claim makes a row: a renewal of a name that nobody has is refused.
+                    // Only a claim makes a row: a renewal of an unknown name is refused.
                     if only.is_some() {
                         step(&Space::default(), &[], tx.now_ms().await?)?;
                     }

@@ -54,7 +54,7 @@ impl Gateway {
         Err(last)
     }
 
-    /// Asks one node, once. After an error nobody knows whether it has written.
+    /// Asks one node, once. After an error it may have written.
     pub(super) async fn write(&self, path: &str, request: &Value) -> Result<Value> {
         let at = self.first.load(Relaxed);
         let node = &self.nodes[at % self.nodes.len()];
