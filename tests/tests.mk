@@ -202,7 +202,7 @@ check/mutations: need/tools
 break-rules: need/tools need/system
 	@python3 tests/mutations/broken.py $(RULES) $(if $(BATCH),--batch '$(BATCH)')
 
-# Small changes that nobody thought of, by cargo-mutants, which is built here where it is missing: all of them in one
+# Small changes made by cargo-mutants, which is built here where it is missing: all of them in one
 # build, tried one by one. About an hour; FILES="core/src/snowflake/span.rs core/src/snowflake/record.rs" tries those of some files, EVERY=10
 # each tenth.
 EVERY ?= 1

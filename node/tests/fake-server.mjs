@@ -1,4 +1,4 @@
-// The fake server for servers: Leaf, tinyid, range and leases, told to misbehave.
+// The fake server for servers: Leaf, tinyid, range and leases, which misbehaves on command.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

@@ -70,7 +70,7 @@ async function waits() {
   lazy.close()
 }
 
-/** A turn of the event loop, by what nobody replaces. */
+/** A turn of the event loop, by what no fake replaces. */
 function turn() {
   const { port1, port2 } = new MessageChannel()
   return new Promise(done => {

@@ -103,7 +103,7 @@ test('blocks: a number of the Leaf stands for as many ids as the tag says', asyn
 test('a mode that is switched off gives no id, and its end is found', async t => {
   const { urls, tell } = await leaf(t)
   await tell({ do: 'leaf', segment: 'off' })
-  // All nodes have said so: told at once.
+  // All nodes have said so: reported at once.
   const options = { ...space(), timeoutMs: HANG }
   for (const [given, tag] of [[{}, 'order'], [{ blockSize: 100 }, 'order-x100'], [{}, 'order']]) {
     const ids = new Segments(urls, { ...options, ...given })

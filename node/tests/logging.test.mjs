@@ -122,7 +122,7 @@ test('it keeps no process alive, nor stops one that exits while records wait', a
   }
 })
 
-test('a busy thread is told how many were dropped', async t => {
+test('a busy thread gets the number of dropped messages', async t => {
   const { ended } = start(
     t,
     `const { setLogger } = require('leafid')

@@ -208,7 +208,7 @@ test('the process ends when it should, whatever the function does', async t => {
     "const s = new Segments({ persist: false, fetch: never }); s.tag('a').next().catch(e => console.log(e.code)); setTimeout(s.close, 50)": [0, 'ERR_LEAFID_CLOSED'],
     "const s = new Segments({ persist: false, fetch: never }); s.tag('a').next().catch(e => console.log(e.code)); setTimeout(() => s.close(), 50); process.on('exit', () => { try { s.tag('a').tryNext() } catch (e) { console.log(e.code) } })": [0, 'ERR_LEAFID_CLOSED\nERR_LEAFID_CLOSED'],
     "const { Worker } = require('worker_threads'); new Worker(\"const { Segments } = require('leafid'); const s = new Segments({ persist: false, fetch: () => new Promise(() => {}) }); s.tag('a').next()\", { eval: true }); setTimeout(() => process.exit(5), 200)": [5, ''],
-    // A rejection that nobody sees to is not hidden.
+    // An unhandled rejection is not hidden.
     "const s = new Segments({ persist: false, fetch: () => null }); s.tag('a').next()": [1, ''],
   }
   for (const [program, [code, out]] of Object.entries(programs)) {

@@ -162,7 +162,7 @@ test('a worker that ends keeps what it had, for the next', async () => {
   assert.ok(all.every(id => id <= 200n) || !usable.every(Boolean), 'hardly more than was used has been fetched')
 })
 
-test('segments that nobody uses any more are closed by the collector', async t => {
+test('unreferenced segments are closed by the collector', async t => {
   const program = `
     const { Segments } = require('leafid')
     void async function () {

@@ -85,7 +85,7 @@ test('segments over HTTP, with what a server gets wrong', async t => {
   ids.close()
 })
 
-test('a slow server keeps nobody waiting on this thread; nextSync is would_block', async t => {
+test('a slow server does not block this thread; nextSync is would_block', async t => {
   const { url, tell } = await fakeServer(t)
   await tell({ do: 'fault', fault: { delay_ms: 1000 } })
   const ids = new Segments(url, { ...alone(), protocol: 'range', timeoutMs: PATIENT, requestTimeoutMs: PATIENT })

@@ -6,7 +6,7 @@ import { Segments } from 'leafid'
 import { Counter, HANG, alone, between, sleep, until } from './counter.mjs'
 
 
-/** A source that answers when it is told to. */
+/** A source that answers on command. */
 class Gate extends Counter {
   #open = null
   #wait = null

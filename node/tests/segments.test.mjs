@@ -238,7 +238,7 @@ test('options and arguments are refused by name', async () => {
     await assert.rejects(order.take(1, options), invalid)
   }
   for (const array of [[], new Int32Array(2), null, 5]) assert.throws(() => order.fill(array), invalid)
-  // A method of another object is told so, and no crash.
+  // A method of another object throws, and does not crash.
   for (const method of ['next', 'nextSync', 'tryNext', 'takeSync', 'stats']) {
     const call = () => Object.getPrototypeOf(order)[method].call({})
     if (method === 'next') await assert.rejects(call(), invalid)

@@ -114,7 +114,7 @@ test('the addon loads in a worker alone, again and again', async () => {
   assert.ok(ids.every((id, i) => i === 0 || ids[i - 1] < id))
 })
 
-test('a handle that nobody holds is closed when it is collected', async t => {
+test('an unreferenced handle is closed when it is collected', async t => {
   if (!globalThis.gc) {
     const v8 = await import('node:v8')
     v8.setFlagsFromString('--expose-gc')

@@ -279,7 +279,7 @@ def opened(space):
 
 
 class FakeServer:
-    """A server that misbehaves when told to: tests/fake_servers."""
+    """A server that misbehaves on command: tests/fake_servers."""
 
     def __init__(self, *arguments):
         command = [sys.executable, str(PROJECT / "tests" / "fake_servers" / "fake_server.py"), "--seconds", "900", *arguments]

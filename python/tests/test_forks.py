@@ -175,7 +175,7 @@ else:
     with pytest.raises(leafid.WorkerInUseError, match=str(parent.pid)):
         leafid.Snowflake(7, **space)
     until = record(7)["until_ms"]
-    # The parent may have renewed meanwhile; nothing went down, and nobody else wrote.
+    # The parent may have renewed meanwhile; nothing went down, and no other process wrote.
     with open(path, "rb") as file:
         assert file.read() == held or (record(7)["writer"]["pid"] == parent.pid and record(7)["until_ms"] >= until)
     parent.send()

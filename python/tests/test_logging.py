@@ -243,7 +243,7 @@ def test_what_waits_at_the_end_is_delivered(run):
 logger.addFilter(lambda record: time.sleep(0.05) or say(record.getMessage()) or True)
 flakes = [leafid.Snowflake(worker, **space) for worker in range(5)]
 """)
-    # A busy disk may be told of besides.
+    # A busy disk may be logged besides.
     opened = [line for line in said.splitlines() if line.startswith("state directory ")]
     assert [f", worker id {worker} of " in line for worker, line in enumerate(opened)] == [True] * 5
 

@@ -53,7 +53,7 @@ def test_all_is_what_there_is():
 
 
 def test_what_the_native_module_imports_is_seen_by_what_freezes_programs(project):
-    """It looks for import statements, those in functions that nobody calls too."""
+    """It looks for import statements, also in functions that are never called."""
     sources = "".join(path.read_text() for path in sorted((project / "bindings/python/src").rglob("*.rs")))
     # py.import("os"), DATETIME.import(py, "datetime", …), call(&import, &("asyncio",)…
     native = set(re.findall(r"""\bimport\b[^";\n]*"([\w.]+)\"""", sources))

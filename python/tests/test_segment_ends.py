@@ -98,7 +98,7 @@ BUSY = {
     "answers": "time.sleep(0.3); return range(1, 1 + step)",
 }
 ASKS = {
-    "nobody": "ids = leafid.Segments(fetch=fetch, **space, prewarm=['order'])",
+    "no caller": "ids = leafid.Segments(fetch=fetch, **space, prewarm=['order'])",
     "a thread": """
 def work():
     try:
@@ -136,9 +136,9 @@ sys.modules["slow"].keep = Slow()
 
 
 CASES = [("a loop", busy) for busy in BUSY]
-CASES += [(asks, busy) for asks in ("nobody", "a thread", "a prefetch") for busy in ("poll", "spin", "answers")]
+CASES += [(asks, busy) for asks in ("no caller", "a thread", "a prefetch") for busy in ("poll", "spin", "answers")]
 # The others are tried on one interpreter: each lasts as long as leafid waits for the user callback.
-EVERYWHERE = [("a loop", "spin"), ("a thread", "poll"), ("a prefetch", "spin"), ("nobody", "answers")]
+EVERYWHERE = [("a loop", "spin"), ("a thread", "poll"), ("a prefetch", "spin"), ("no caller", "answers")]
 EVERY_CASE = [pytest.param(*case, marks=() if case in EVERYWHERE else pytest.mark.slow) for case in CASES]
 
 

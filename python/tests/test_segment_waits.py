@@ -42,7 +42,7 @@ def test_nothing_is_taken_before_it_is_awaited(order, source):
 
 
 def test_the_loop_runs_while_it_waits(order, source, monkeypatch):
-    """And is told when there is an id: it does not wait until it looks again."""
+    """And is woken when there is an id: it does not wait until it looks again."""
     monkeypatch.setattr("leafid._waiting.CALLS_AGAIN_S", 3600)
 
     async def main():

@@ -248,7 +248,7 @@ static void no_record_wait_ms(void) {
 
 int main(void) {
     test("every answer peer_times can give", peer_times);
-    test("peer_times that hangs keeps nobody from starting", peers_that_hang);
+    test("peer_times that hangs prevents no start", peers_that_hang);
     test("start_after", start_after);
     test("clock_source: coarse, and its lag", coarse);
     test("persist 0 keeps no record, and refuses a range", unpersisted);

@@ -1,5 +1,5 @@
 /* A counter in memory, as a database has one for each tag: it gives segments, remembers what it was asked, and fails
-   when told to. */
+   on command. */
 #ifndef LEAFID_TESTS_COUNTER_H
 #define LEAFID_TESTS_COUNTER_H
 
@@ -31,7 +31,7 @@ struct counter {
     char tag[160];
 };
 
-/* In memory that children share, with ids from 1. Given back by counter_end, when nobody calls it any more. */
+/* In memory that children share, with ids from 1. Given back by counter_end, after the last call of it. */
 struct counter *counter_new(void);
 void counter_end(struct counter *counter);
 /* A fetch callback, whose user_data is a counter. */

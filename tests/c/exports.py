@@ -52,7 +52,7 @@ def macos(library: Path) -> set[str]:
     named = "\n".join(lines(llvm("objdump"), "--macho", "--dylib-id", library))
     check("the install name is @rpath/libleafid.0.dylib", named.endswith("\n@rpath/libleafid.0.dylib"), named)
     names = {line.removeprefix("_") for line in lines(llvm("nm"), "-g", "--defined-only", "--just-symbol-name", library)}
-    # zig's linker exports all there is, whatever it is told. Apple's does not.
+    # zig's linker exports all there is, whatever its options. Apple's does not.
     return {name for name in names if name.startswith("leafid_")}
 
 

@@ -1,4 +1,4 @@
-/* The fake server for servers (tests/fake_servers), a process of its own that misbehaves when told to. */
+/* The fake server for servers (tests/fake_servers), a process of its own that misbehaves on command. */
 #ifndef LEAFID_TESTS_FAKE_SERVER_H
 #define LEAFID_TESTS_FAKE_SERVER_H
 

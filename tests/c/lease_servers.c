@@ -18,7 +18,7 @@ static void options_on_the_wire(void) {
     CHECK(!leafid_status_can_retry(LEAFID_SOURCE_INVALID));
     CHECK_SAYS("401");
     CHECK(flake == NULL);
-    /* The first of the servers is dead: nobody listens on the discard port. */
+    /* The first of the servers is dead: no process listens on the discard port. */
     snprintf(text, sizeof text, "http://127.0.0.1:9,%s/", server.url);
     leafid_snowflake_options *options = options_for(fresh_dir(), fresh_name(), text);
     CHECK_STATUS(leafid_snowflake_options_set_token(options, "open-sesame"), LEAFID_OK);

@@ -88,7 +88,7 @@ static int renew(void *user_data, leafid_lease *lease, int64_t until_ms, char *e
     }
     if (source->spoil_renewal && worker >= 0) {
         source->spoil_renewal(lease);
-        /* Given to nobody. */
+        /* It has no holder. */
         source->count--;
     }
     pthread_mutex_unlock(&source->lock);

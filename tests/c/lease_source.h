@@ -1,4 +1,4 @@
-/* A lease source in memory, as a database would be one: it remembers every span it gave, and fails when told to. */
+/* A lease source in memory, as a database would be one: it remembers every span it gave, and fails on command. */
 #ifndef LEAFID_TESTS_LEASE_SOURCE_H
 #define LEAFID_TESTS_LEASE_SOURCE_H
 
@@ -42,7 +42,7 @@ struct lease_source {
     size_t count;
 };
 
-/* In memory that children share. Given back by lease_source_end, when nobody calls it any more. */
+/* In memory that children share. Given back by lease_source_end, after the last call of it. */
 struct lease_source *lease_source_new(int64_t span_ms, int64_t lease_ms);
 void lease_source_end(struct lease_source *source);
 /* Options whose worker ids it gives. */

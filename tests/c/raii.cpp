@@ -152,7 +152,7 @@ struct LeaseSource : leafid::WorkerLeases {
     }
     void release(const leafid_lease &, std::int64_t) override {
         releases++;
-        throw std::runtime_error("nobody is there");
+        throw std::runtime_error("no server is there");
     }
 };
 
@@ -171,7 +171,7 @@ void leases() {
     throws([] { leafid::Options().worker_leases(nullptr); }, LEAFID_INVALID_ARGUMENT, "worker_leases is empty");
 }
 
-// What the options become on the wire is told by lease_servers.c.
+// lease_servers.c tests what the options become on the wire.
 void lease_servers() {
     auto away = [] { return std::move(options("http://127.0.0.1:9,http://127.0.0.1:19").request_timeout_ms(60000)); };
     throws([&] { leafid::Snowflake(away().connect_timeout_ms(60000).token("secret").header("x-shop", "7")); },

@@ -26,7 +26,7 @@ static void storm(long every_us) {
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* Opens, takes and closes; the number of calls that failed, which are told. */
+/* Opens, takes and closes; the number of calls that failed, which are reported. */
 static int rounds(const char *dir, const char *name, int times) {
     int failed = 0;
     char counters[600];

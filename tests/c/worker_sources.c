@@ -88,7 +88,7 @@ static void asked_once(void) {
 static void freed_when_unused(void) {
     struct script script = {.id = 1};
     leafid_snowflake_options *options = scripted(&script, fresh_name());
-    /* Replaced, refused, and given to nobody. */
+    /* Replaced, refused, and unused. */
     CHECK_STATUS(leafid_snowflake_options_set_worker(options, "3"), LEAFID_OK);
     CHECK_NUMBER(atomic_load(&script.freed), 1);
     CHECK_STATUS(leafid_snowflake_options_set_worker_callback(options, NULL, &script, freed),
@@ -192,7 +192,7 @@ static void lazily(void) {
 }
 
 int main(void) {
-    test("a callback is asked once, on another thread, and told when it is over", asked_once);
+    test("a callback is asked once, on another thread, and freed at the end", asked_once);
     test("a user_data that comes to no use is given back", freed_when_unused);
     test("every answer a callback can give", every_answer);
     test("a callback that hangs, and comes back", hangs);

@@ -81,7 +81,7 @@ class Judge:
         first, last = map(int, RANGE.split("-"))
         for worker in (int(key.removeprefix("worker-")) for key in found if key.startswith("worker-")):
             if not (first <= worker <= last or worker == 600 or worker < 24):
-                self.wrong.append(f"there are ids of worker {worker}, which nobody was given")
+                self.wrong.append(f"there are ids of worker {worker}, which no process was given")
 
     def read_notes(self):
         for path in (self.run.where / "notes").iterdir():
@@ -102,7 +102,7 @@ class Judge:
                     self.read_pause(name, path.name, int(pid), *text.split(" "))
 
     def read_pause(self, name, run, pid, kind, begun, ended, waited, code):
-        """Those of processes that nobody stopped, whose clock, server or disk nothing was wrong with."""
+        """Those of processes that were not stopped, whose clock, server and disk had no fault."""
         begun, ended = int(begun), int(ended)
         spans = [(a, b) for of, a, b in self.run.stops if of == pid]
         if kind != "flakes":
@@ -133,7 +133,7 @@ class Judge:
         numbers = " · ".join(f"{tag} {ids[tag][0]['ids']}" for tag in TAGS)
         print(f"snowflakes {flakes['ids']} of {workers} worker ids · segments: {numbers}")
         print(f"slowest start {self.slowest_start[0]} ms ({self.slowest_start[1]})")
-        print(f"longest pause of a surviving process that nobody stopped or starved: {longest[0]} ms "
+        print(f"longest pause of a surviving process that was not stopped or starved: {longest[0]} ms "
               f"({longest[1]} {longest[2]}), and {longest[3]} ms without a processor")  # fmt: skip
         for text in self.wrong[:20]:
             print(f"FAIL {text}")

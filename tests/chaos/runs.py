@@ -1,6 +1,6 @@
 """The programs, which are the agents with the command `chaos`: started, stopped, killed, started again.
 
-Each is told by words, as in `worker=512-523`: `worker` (none: no snowflakes), `tags` with `servers` (none: no
+Each is described by words, as in `worker=512-523`: `worker` (none: no snowflakes), `tags` with `servers` (none: no
 segments), `name`, `dir`, `threads`, `pause_us`, `batch`, `seed`; `out`, below which it makes a file for each thread and
 kind of ids, `flakes` or the tag; `run`, which its files are named for; and `notes`, to which it appends lines of
 monotonic milliseconds, process, what and text:

@@ -31,7 +31,7 @@ TAGS = ("order", "shop", "user")
 CLOCKS = ("a", "b", "c", "d")
 LIVES_S = {"c": 2.5, "python": 6, "node": 8}
 
-# What the source of segments is told, for how long at most: lies that every client can see through, failures, delays.
+# Faults of the source of segments, for how long at most: lies that every client can see through, failures, delays.
 LIES = {
     "a range twice": {"duplicate": True},
     "another tag's range": {"other": "elsewhere"},
@@ -62,7 +62,7 @@ LEASE_LIES = {
     **{key: LIES[key] for key in ("half an answer", "an error 500", "a cached answer", "a page of HTML")},
     "an answer given to two": {"duplicate": True},
     "requests made one": {"collapse": 200},
-    "an answer of nobody's": {"answer": {"instance": "x", "nonce": "x"}},
+    "an answer to no request": {"answer": {"instance": "x", "nonce": "x"}},
 }
 ACTIONS = ("refused", "hangs", "restarted")
 
@@ -144,7 +144,7 @@ def starved(chance, end):
 
 
 def misled(chance, end, server, lies, mean):
-    """One fault after another, each told before any is told twice."""
+    """One fault after another, each once before any comes twice."""
     deck, tags = [], TAGS if server == "source" else ("claim", "renew", "release")
     at = 1.0
     while at < end - 2:

@@ -6,7 +6,7 @@
  * A file holds ids of 8 bytes as they were issued; what a killed process left of one more is no id. It prints how many
  * ids there are, how many repeat one before, how many are negative, how many do not lie above the one before in files
  * whose name begins with `rising-`, the largest, and, taking ids for snowflakes of Leaf's layout, the latest
- * millisecond of each worker id. Up to ten repeated ids are told with the files they stand in.
+ * millisecond of each worker id. Up to ten repeated ids are printed with the files they stand in.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -22,7 +22,7 @@ SPAWNING = threading.Lock()
 
 
 class Worker:
-    """Does actions one after another on a thread of its own; the first that fails is told at the end."""
+    """Does actions one after another on a thread of its own; the first that fails is raised at the end."""
 
     def __init__(self):
         self.actions, self.failure = queue.SimpleQueue(), None

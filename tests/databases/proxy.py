@@ -7,7 +7,7 @@ import threading
 
 
 class Proxy:
-    """Can lose the answer to a commit: the database has done it, nobody is told. `commit` is in the request for it."""
+    """Can lose the answer to a commit that the database has done. `commit` is in the request for it."""
 
     def __init__(self, port, commit=b"COMMIT"):
         self.port = port

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sources of segments and a server of leases that misbehave when told to. The standard library only, loopback only.
+"""Sources of segments and a server of leases that misbehave on command. The standard library only, loopback only.
 
     fake_server.py [--port 0] [--seconds 600] [--certificate FILE --key FILE] [--first 1] [--leaf-worker-id 0]
                 [--pool 32] [--lease-ms 30000] [--threshold-ms 10000]
@@ -14,7 +14,7 @@ It speaks `range` (range_dialect.py), Leaf (leaf_dialect.py), tinyid (tinyid_dia
 Counters and leases are in memory, and gone with the program. Two of these programs, one of which begins far above the
 other (`--first`), are two nodes of one Leaf to a client. Where servers share a database, tests use leafid-server.
 
-It is told what to do in commands, each a JSON object. They go, one or a list of them, as the body of a POST to /control
+It obeys commands, each a JSON object. They go, one or a list of them, as the body of a POST to /control
 (on either port; the second one never speaks TLS), or as lines on standard input, each answered by one line of JSON on
 standard output. A GET of /control is {"do": "report"}.
 
@@ -88,7 +88,7 @@ def main():
     words.add_argument("--connections", type=int, default=1024, help="how many it holds at most; others wait")
     words.add_argument("--certificate", help="PEM: speak TLS with it")
     words.add_argument("--key", help="PEM: the key of the certificate")
-    words.add_argument("--first", type=int, default=1, help="the first id of a tag that was not told otherwise")
+    words.add_argument("--first", type=int, default=1, help="the first id of a tag, unless a command sets it")
     words.add_argument("--leaf-worker-id", type=int, default=0, help="of this node's snowflake, 0 to 1023")
     words.add_argument("--pool", type=int, default=32, help="how many worker ids a name has to lease")
     words.add_argument("--lease-ms", type=int, default=30_000, help="how long a lease lasts without a renewal")

@@ -17,7 +17,7 @@
                     one of them
     swap            answer this request as the next that is to be swapped, and that one as this
     keep_open       false: close after the answer, which does not say so
-    retry           as a proxy that asks twice and drops the first answer: what that gave goes to nobody
+    retry           as a proxy that asks twice and drops the first answer: what that gave stays unused
     lost            do what was asked, and close without an answer
     other           "user": answer what a request for this other tag is answered
     late_other      {"tag": "user", "after_ms": 50}: this long after the right answer, send one for this other tag

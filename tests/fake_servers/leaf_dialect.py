@@ -65,7 +65,7 @@ def spring(status, request, message=None):
 
 
 def answer_plainly(head, connection, control):
-    """The bytes of the right answer to the plainest of requests, where nothing was told that could make it another;
+    """The bytes of the right answer to the plainest of requests, where no command could make it another;
     else None, and nothing was done. This is the short way for tests of many ids."""
     if control.faults.of or control.token or control.node.dials:
         return None

@@ -14,7 +14,7 @@ decides only who gets the next span. Times are Unix milliseconds.
   to wait for 8 s. Nor is the client's where it is ahead: the span would shrink for nothing. Either way `from` lies at
   or above all that was given.
 * A token is good for one renewal, which gives the next one. Of two clones the second one is `worker_lost`. Who lost an
-  answer is, too, and claims again. A lease that has ended and was given to nobody else can still be renewed.
+  answer is, too, and claims again. A lease that has ended without another holder can still be renewed.
 * A claim repeated by its `instance` is given the same id, span and token, and the lease starts again. Once it was
   renewed, the repetition is a stray one and refused: the span of its answer is not this caller's alone any more.
 
@@ -45,7 +45,7 @@ class Leases:
     def __init__(self, size=32, lease_ms=30_000, threshold_ms=10_000):
         self.size, self.lease_ms, self.threshold_ms, self.clock_offset_ms = size, lease_ms, threshold_ms, 0
         self.lock = threading.Lock()
-        # The table, by name and worker id. A row has no token where nobody holds it. No span begins below `floor`.
+        # The table, by name and worker id. A row without a holder has no token. No span begins below `floor`.
         self.rows, self.floor = {}, 0
         # All that was ever given: of name, worker id and begin the end.
         self.spans = {}

@@ -81,7 +81,7 @@ class Report:
             return entry, tallies
 
     def note(self, connection, tag, head, given):
-        """Notes a request for an id, and its answer, in the least time; its head is read when it is told."""
+        """Notes a request for an id, and its answer, in the least time; its head is read when it is reported."""
         with self.lock:
             at = (time.monotonic() - self.begun) * 1000
             tally = self.tags.get(tag) or self.tags.setdefault(tag, Tally())

@@ -62,7 +62,7 @@ class Listener:
             for connection in self.open.values():
                 quietly(lambda: connection.shutdown(socket.SHUT_RDWR))
             if how == "hangs":
-                # Nobody accepts, and the queue is full: the kernel drops what asks.
+                # No accept, and the queue is full: the kernel drops what asks.
                 self.socket = self.bind(self.port, backlog=0)
                 for _ in range(4):
                     stuffing = socket.socket()

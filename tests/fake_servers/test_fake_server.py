@@ -1,4 +1,4 @@
-"""The dialects of Leaf and tinyid: what ids they give, and how they misbehave when told to.
+"""The dialects of Leaf and tinyid: what ids they give, and how they misbehave on command.
 
 `make test OF=tools` runs them.
 """

@@ -54,7 +54,7 @@ class TestLease(Case):
         first = self.claimed(server, "a", until=now_ms() + 40_000)
         server.pass_time(30_000)
         self.refused(server.claim("b"), 409, "worker_in_use")
-        # Nobody has it: who holds the token can continue.
+        # It has no other holder: who holds the token can continue.
         first |= self.renewed(server, first, until=first["until"])
         server.pass_time(30_000)
         second = self.claimed(server, "b", until=server.now() + 1)

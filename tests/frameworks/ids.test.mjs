@@ -70,7 +70,7 @@ test('the recipe of fastify', async () => {
   for (const id of ids) assert.equal((await app.inject(`/orders/${id}`)).body, `{"id":"${id}"}`)
 })
 
-test('better-sqlite3 rounds what it reads, unless told', () => {
+test('better-sqlite3 rounds what it reads by default', () => {
   const database = table()
   const read = () => database.prepare('SELECT id FROM orders WHERE id = ?')
   assert.equal(read().get(id).id, rounded)

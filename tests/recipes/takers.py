@@ -72,7 +72,7 @@ class Takers:
                 time.sleep(0.02)
 
     def say_something(self):
-        """Waits until each has told why it has no ids."""
+        """Waits until each has said why it has no ids."""
         deadline = time.monotonic() + PATIENCE
         for taker in self.all:
             while not taker.log.stat().st_size:

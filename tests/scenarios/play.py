@@ -4,7 +4,7 @@
     play.py LANGUAGE COMMAND...      SCENARIO='after a loss' plays those whose names contain it
 
 COMMAND starts an agent (tests/agents/*/scenarios.*), a process for each that a scenario opens. It reads and writes a
-line of JSON each, and does what it is told:
+line of JSON each, and obeys these commands:
 
     {"do": "open", "handle", "of", "options"}    "opened" with a "worker_id"; functions of the options ask here
     {"do": "take", "by", "handle", "count", "tag", "timeout_ms"}      "begun" once it waits; then "got" with "ids"
@@ -88,7 +88,7 @@ class Agent:
     def end(self):
         self.process.kill()
         self.process.wait()
-        # What it reads from must be closed by nobody else.
+        # No other thread may close what it reads from.
         self.listening.join()
         self.process.stdin.close()
         self.process.stdout.close()
@@ -365,7 +365,7 @@ def worker_of(an_id):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """A server of the scenario: what it is asked the player answers. One that is down has a port where nobody listens."""
+    """A server of the scenario: what it is asked the player answers. One that is down has a port without a listener."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -373,7 +373,7 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self, name, happens, is_down):
         super().__init__(("127.0.0.1", 0), Handler, bind_and_activate=False)
         self.name, self.happens = name, happens
-        # Nobody else gets the port of one that is down.
+        # No other process gets the port of one that is down.
         self.server_bind()
         self.url = f"http://127.0.0.1:{self.server_port}"
         if not is_down:

@@ -18,7 +18,7 @@ LEASE = ("--lease-ms", "3000", "--clock-threshold-ms", "500", "--workers", "5-9"
 
 
 class Clock:
-    """A clock that leaps when it is told to."""
+    """A clock that leaps on command."""
 
     def __init__(self, folder):
         self.file = folder / "clock"

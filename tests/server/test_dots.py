@@ -36,7 +36,7 @@ def check_beginnings(store, tag):
     log, ids = give(dotted, "--allow-dotted-tags")
     assert ids == [first, first + 1, first + 2]
     assert "strict-leaf was true and is now false" in log and "tag shop.order --first N" in log
-    # That it begins below the other row's counter may be right, if nobody has cut it, and so may one without that row.
+    # That it begins below the other row's counter may be right, if it was not cut, and so may one without that row.
     code, said = run("--allow-dotted-tags", "tag", other)
     assert code == 0 and named(said, other) == first
     code, said = run("tag", alone + ".order", "--step", "10")

@@ -330,7 +330,7 @@ def test_a_clean_stop_gives_the_worker_id_back(file, name):
         until(lambda: client.ids("any", 100, "snowflake"), "it has its worker id")
         assert server.end() == 0, server.log()
     (row,) = file.sql(f"SELECT token || ' ' || (until_ms < {now_ms() + 1000}) FROM leafid_worker WHERE name = '{name}'")
-    assert row == " 1", "nobody holds it, and its span ends now"
+    assert row == " 1", "it has no holder, and its span ends now"
 
 
 def test_names_are_bounded_and_only_a_claim_makes_one(file, name):

@@ -75,7 +75,7 @@ def test_connections_beyond_the_bound_wait(file):
 
 
 def test_a_stop_ends_what_was_begun(file):
-    """A request that waits for an id gets it, although the server was told to stop meanwhile."""
+    """A request that waits for an id gets it, although the server got a signal to stop meanwhile."""
     with Server(file.url, "--timeout-ms", "60000") as server:
         # SQLite's lock delays the range until after the signal.
         make_tag(file.url, "order")

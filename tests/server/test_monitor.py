@@ -138,9 +138,9 @@ def test_the_page_is_open_and_its_figures_are_not(file, tmp_path):
     with Server(file.url, "--tokens", tmp_path / "tokens.toml") as server:
         client = server.client(token=secrets["ids"])
         assert client.ids("order") and client.ids("shop")
-        nobody = server.client()
-        assert nobody.get("/monitor/state")[0] == 401 and client.get("/monitor/state")[0] == 403
-        assert nobody.get("/monitor")[0] == nobody.get("/monitor/page.js")[0] == 200
+        anonymous = server.client()
+        assert anonymous.get("/monitor/state")[0] == 401 and client.get("/monitor/state")[0] == 403
+        assert anonymous.get("/monitor")[0] == anonymous.get("/monitor/page.js")[0] == 200
         seen = server.client(token=secrets["metrics"])
         found = until(lambda: (found := state(seen))["tags"] and found, "the tags are seen")
         assert [each["tag"] for each in found["tags"]] == ["order"] and found["tags_held"] == 1

@@ -123,7 +123,7 @@ def test_without_the_table_nobody_is_allowed(file, new_tag):
 
 
 def test_a_store_that_is_away_is_no_verdict_on_a_token(engine, new_tag):
-    """Neither on one that was valid, although a wrong one made the table be read, nor on one that nobody has asked for."""
+    """Neither on one that was valid, although a wrong one made the table be read, nor on one that was not asked for."""
     tag, other = new_tag(engine, 1000), new_tag(engine, 1000, suffix="-other")
     for allowed in (tag, other):
         allow(engine, "s3cret", allowed)

@@ -55,8 +55,8 @@ def test_each_scope_opens_its_calls_and_no_others(file, tokens):
         for scope, opened in {**scopes, "all": set().union(*scopes.values())}.items():
             found = calls(server.client(token=secrets.get(scope, everything)))
             assert found == {name: 200 if name in {*opened, "health", "ready"} else 403 for name in found}, scope
-        for nobody in (server.client(), server.client(token="leafid_" + "0" * 64), server.client(token=everything[:-1])):
-            found = calls(nobody)
+        for denied in (server.client(), server.client(token="leafid_" + "0" * 64), server.client(token=everything[:-1])):
+            found = calls(denied)
             assert found == {name: 200 if name in ("health", "ready") else 401 for name in found}
         tokens.check_hidden(server.log(), tokens.file.read_text())
 

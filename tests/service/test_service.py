@@ -199,7 +199,7 @@ def test_a_wrong_worker_ends_the_start(kind, tmp_path):
 
 
 class Leases(BaseHTTPRequestHandler):
-    """A lease server for one process: a lease of a second, unless it is told to fail."""
+    """A lease server for one process: a lease of a second, unless it is `down`."""
 
     protocol_version = "HTTP/1.1"
     down = False

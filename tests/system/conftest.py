@@ -82,7 +82,7 @@ class SystemFile(pytest.File):
 
 
 class Failure(Exception):
-    """Its text says why, as the test's process told it."""
+    """Its text says why, as the test's process reported it."""
 
 
 class SystemTest(pytest.Item):

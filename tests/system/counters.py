@@ -241,7 +241,7 @@ def _():
     return f"{refused} refused, {80 - refused} went on above"
 
 
-@test("a counter that somebody else holds locked: bounded, told, and used when it is free")
+@test("a counter that somebody else holds locked: bounded, reported, and used when it is free")
 def _():
     where = place()
     subject = made(where, timeout_ms=700)

@@ -7,11 +7,11 @@ import time
 from harness import now_ms, place, record, test, time_of
 from subjects import LANGUAGES, Serve
 
-# What a subject is told to end its generators, or the signal it is sent. `quit` is the end of its program.
+# The command by which a subject ends its generators, or the signal it is sent. `quit` is the end of its program.
 CLEAN = {
     "rust": ["close a", "drop a", "quit", "end panic"],
     "c": ["close a"],
-    # A SIGINT that nobody handles is an exception there.
+    # An unhandled SIGINT is an exception there.
     "python": ["close a", "quit", "end exit", "end raise", "end atexit", "end collect", signal.SIGINT],
     "node": ["close a", "quit", "end exit", "end throw", "end reject", "end collect"],
 }

@@ -83,7 +83,7 @@ class Place:
 
     def unsynced(self, name):
         """A path for what others than leafid keep, on no disk where there is memory for it: who syncs there waits for
-        nobody else's writes."""
+        no other writes."""
         if not self.memory:
             self.memory = Path(tempfile.mkdtemp(prefix="place-", dir=MEMORY))
             self.memory.chmod(0o755)

@@ -60,7 +60,7 @@ for _language in LANGUAGES:
 def _():
     source, where = FakeServer(), place()
     ids = leave_some(where, source)
-    # The same file, which nobody wrote since: only the start of the machine is another.
+    # The same file, unwritten since: only the start of the machine is another.
     boot = where.write("boot", f"{uuid.uuid4()}\n")
     started = [*namespace("m"), "sh", "-c", f'mount --bind {boot} /proc/sys/kernel/random/boot_id && exec "$@"', "sh"]
     subject = Tags(before=started).open("a", *keeping(where, source))

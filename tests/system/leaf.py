@@ -1,5 +1,5 @@
 """Clients of a Leaf: two nodes on one database, which give their ids in turns, and one of them dies. All ids are the
-nodes' own, and nobody has one twice, whoever else asks for them."""
+nodes' own, and none comes twice, whoever else asks for them."""
 
 import contextlib
 import sqlite3

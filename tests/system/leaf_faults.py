@@ -43,7 +43,7 @@ def _():
             subject.quit()
         assert_distinct(ids)
         blocks = [an_id // each for mine in ids for an_id in mine]
-        assert not (own := stray(blocks, source.gave(tag))), f"{language}: given by nobody: {own[:5]}"
+        assert not (own := stray(blocks, source.gave(tag))), f"{language}: given by no node: {own[:5]}"
 
     each_language(lambda language: one(language, ["a", "a"], f"{language}-same"))
     each_language(lambda language: one(language, ["a", "b"], f"{language}-two"))

@@ -17,7 +17,7 @@ MIXED_UP = ("nothing of it is used", "A lease server must repeat the", "a cache 
 
 
 class MixedUp(Pool):
-    """At a server that is told to mix up."""
+    """At a server that mixes up answers."""
 
     def serve(self, servers, size, lease_ms, threshold_ms):
         self.servers = [FakeServer(pool=size, lease_ms=lease_ms, threshold_ms=threshold_ms)]
@@ -82,7 +82,7 @@ def _():
     return f"{pool.end()} ids"
 
 
-@test("lease servers: answers to two claims, then to renewals, are swapped: each goes to nobody")
+@test("lease servers: answers to two claims, then to renewals, are swapped: none is used")
 def _():
     pool = MixedUp(size=12, lease_ms=3_000)
     pool.server.fault({"swap": True}, tag="claim", times=2)

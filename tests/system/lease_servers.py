@@ -19,7 +19,7 @@ def in_use(lessee):
 
 
 def has_lost(lessee):
-    """And nothing else. A server that continues gives what was claimed meanwhile to nobody, for as long as a lease."""
+    """And nothing else. A server that continues withholds what was claimed meanwhile, for as long as a lease."""
     return {"worker_lost"} <= lessee.codes() <= {"worker_lost", "worker_in_use"}
 
 
@@ -51,7 +51,7 @@ def _():
 
 @test("lease servers: stopped for longer than its lease while another takes its id, in four languages")
 def _():
-    # Of 6 s, so that nobody loses one to a machine that is busy.
+    # Of 6 s, so that no process loses one to a machine that is busy.
     pool = Pool(size=1, lease_ms=6_000)
     languages = list(LANGUAGES)
     # A name has a pool of its own.
@@ -228,7 +228,7 @@ def post(server, action, words):
 
 @test("lease servers: a server that goes back unnoticed is found out, so the judge judges")
 def _():
-    # A lease that nobody's start outlasts.
+    # A lease that no start outlasts.
     pool = Pool(size=1, lease_ms=20_000)
     pool.snapshot()
     for language in ("c", "python"):

@@ -13,7 +13,7 @@ def renewed(pool):
     return min(lease["renewals"] for lease in pool.held().values())
 
 
-@test("lease servers: of three URLs the first is slow: it is asked seldom, then the others, and nobody waits")
+@test("lease servers: of three URLs the first is slow: it is asked seldom, then the others, and no caller waits")
 def _():
     # It is asked again after 10 s, and once another has failed, as one may that does not answer within 2 s because the
     # machine is busy; a lease of 6 s is renewed each 3 s. So of many requests it sees few; asked first each time, it

@@ -54,7 +54,7 @@ class Table:
 
     @contextlib.contextmanager
     def locked(self):
-        """Nobody else reads or writes it meanwhile."""
+        """No other process reads or writes it meanwhile."""
         with self.open() as db:
             db.execute("BEGIN EXCLUSIVE")
             yield
@@ -130,7 +130,7 @@ def outside(who, ids, given):
 
 
 def read_notes(path):
-    """What a process was asked and told. A line that it is just writing is left out."""
+    """What a process was asked and got. A line that it is just writing is left out."""
     text = path.read_text() if path.exists() else ""
     return [json.loads(line) for line in text.split("\n")[:-1]]
 
@@ -198,7 +198,7 @@ def _():
 @test("leases: stopped for longer than its lease while another takes its id, then continued")
 def _():
     table = Table([0])
-    # Of 6 s, so that nobody loses one to a machine that is busy.
+    # Of 6 s, so that no process loses one to a machine that is busy.
     given = {"pause_us": 50, "lease_ms": 6_000}
     sleeper = table.start(**given)
     sleeper.await_in()

@@ -1,5 +1,5 @@
 """A process whose worker id is leased from the example's table: `leases_subject.py DIRECTORY key=value…`. It makes ids on
-two threads until its standard input ends. Each id that it made, and what it was asked and told, stand in files of the
+two threads until its standard input ends. Each id that it made, and what it was asked and got, stand in files of the
 directory, one of each for a process: whoever kills or stops it finds them there."""
 
 import array

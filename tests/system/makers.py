@@ -15,7 +15,7 @@ def read_ids(path):
 
 
 class Maker:
-    """Such a process. Of a kind's own: `ids()`, and `notes(*kinds)`, what it was asked and told."""
+    """Such a process. Of a kind's own: `ids()`, and `notes(*kinds)`, what it was asked and got."""
 
     def __init__(self, name, command, env, said):
         self.name, self.said = name, said

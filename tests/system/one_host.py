@@ -147,7 +147,7 @@ def _():
         one = Serve().open("a", *where.options(worker=7, state="one", random_start=0))
         ids = one.ids("a", 4_096)
         one.quit()
-        # The next host's clock moves only as it is told: what this machine is slow at takes no time there.
+        # The next host's clock moves only as it is set: what this machine is slow at takes no time there.
         begun_ms = (ids[0] >> 22) + LEAF_EPOCH_MS - 2_000
         clock = where.write("clock", frozen(begun_ms))
         moved = faketime(FAKETIME_TIMESTAMP_FILE=str(clock), LEAFID_NO_RECORD_WAIT_MS=str(wait_ms))

@@ -1,4 +1,4 @@
-"""Sources that are slow, down, or back: what is buffered continues, who waits is served at once, nobody is stormed."""
+"""Sources that are slow, down, or back: what is buffered continues, who waits is served at once, none is flooded."""
 
 import time
 

@@ -61,7 +61,7 @@ def _():
     for make in (overlay, tmpfs):
         where = place()
         home = {"HOME": str(where.dir / "state"), "XDG_STATE_HOME": str(where.dir / "state")}
-        # As nobody but the container's user: /var/lib is not to be written.
+        # As the container's user alone: /var/lib is not to be written.
         before = [*make(where), *without_var_lib()]
         subject = Serve(before=before, env=environment(LEAFID_EXCLUSIVE_RANGE="0") | home)
         error = subject.refused("open", "a", f"name={where.name}", "worker=0-31")

@@ -118,7 +118,7 @@ def _():
     where = place()
     (where.dir / "state").mkdir()
     (where.dir / "state").chmod(0o777)
-    # A user of its own, so that nobody else's processes count.
+    # A user of its own, so that no other user's processes count.
     limit = [need("prlimit", "util-linux"), "--nproc=1:1"]
     subject = as_other_user(where, uid=50_000 + os.getpid() % 10_000, before=limit)
     subject.do("open", "a", *where.options(worker=2))

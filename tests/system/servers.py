@@ -1,4 +1,4 @@
-"""The servers: leafid-server, and those that misbehave when told to, ../fake_servers. Its README and fake_server.py tell
+"""The servers: leafid-server, and those that misbehave on command, ../fake_servers. Its README and fake_server.py tell
 the commands."""
 
 import atexit
@@ -137,7 +137,7 @@ def stray(ids, runs):
 
 
 class Plain:
-    """A client of Leaf that knows nothing of leafid, in a thread: asks for an id at a time until told to stop."""
+    """A client of Leaf that knows nothing of leafid, in a thread: asks for an id at a time until it is stopped."""
 
     def __init__(self, port, tag="order", pause=0.0):
         self.port, self.tag, self.pause, self.ids, self.stopped = port, tag, pause, [], threading.Event()

@@ -18,7 +18,7 @@ OPTIONS with `worker` describe a snowflake, others segments. `dir` is the state 
 have a callback that counts, after `delay_ms`; `tags=NAME:START:STEP,…`; `adaptive=no`; the words `keep` and
 `create`. The other keys are called as in Python.
 
-What `serve` is told; FROM is the handle of a snowflake, or the handle of segments and a tag:
+The commands of `serve`; FROM is the handle of a snowflake, or the handle of segments and a tag:
 
     open HANDLE OPTIONS            the worker id, if it has one
     close HANDLE
@@ -96,7 +96,7 @@ class Refused(Exception):
 
 
 class Serve:
-    """A subject that does what it is told, a line at a time."""
+    """A subject that obeys commands, a line at a time."""
 
     def __init__(self, language="rust", before=(), env=None, program=None, **more):
         command = [*map(str, before), *(program or LANGUAGES[language]), "serve"]
@@ -196,7 +196,7 @@ def words(where, state="state", name=None, **more):
 
 
 class Tags(Serve):
-    """A subject that opens segments and takes ids of tags when told to."""
+    """A subject that opens segments and takes ids of tags on command."""
 
     def next(self, handle="a", tag="order", count=1):
         return self.ids(f"{handle} {tag}", count)

@@ -127,7 +127,7 @@ test('tabs, a worker and a shared worker share a range', async t => {
   assertDistinct(...all.map(({ ids }) => ids))
 })
 
-test('a record of another layout is told at the first opening of a range', async t => {
+test('a record of another layout is reported at the first opening of a range', async t => {
   const { page } = await profile(t)
   const options = { exclusiveRange: true, name: 'layouts' }
   const [one, range] = [await page(), await page()]
@@ -380,7 +380,7 @@ test('what cannot be promised is refused, and says why', async t => {
   assert.match(await refused(SEVEN), /there are no Web Locks here; lease the worker id/)
 })
 
-test('two profiles with one number are refused, unless each was told that it alone has it', async t => {
+test('two profiles with one number are refused, unless each states that it alone has it', async t => {
   const [one, other] = [await (await profile(t)).page(), await (await profile(t)).page()]
   for (const tab of [one, other]) assert.equal((await open(tab, { worker: 7 })).code, 'ERR_LEAFID_INVALID_ARGUMENT')
   const called = await one.evaluate(async () => {

@@ -42,7 +42,7 @@ async function profile(t, options) {
 const text = (page, id) => page.locator(`#${id}`).textContent()
 const count = async page => Number((await text(page, 'count')).replaceAll(',', ''))
 
-test('it makes ids, and asks nobody else', async t => {
+test('it makes ids, and asks no other server', async t => {
   const { url, page, asked, failures } = await profile(t)
   const one = await page()
   await one.uncheck('#steady')

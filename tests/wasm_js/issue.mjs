@@ -1,4 +1,4 @@
-// A program that issues ids, once at least, until it is told to stop or its time is over, in Node, Bun and Deno. It
+// A program that issues ids, once at least, until a command stops it or its time is over, in Node, Bun and Deno. It
 // prints a line of JSON with its worker id or its error, then lines of ids, then the error that ended it.
 //
 //   issue.mjs {"options", "ms", "package", "shiftMs", "leapMs", "stopUntil", "patient", "leaseMs", "renewals"}

@@ -100,7 +100,7 @@ test('a claim that opens the same options is refused', async () => {
   }
 })
 
-test('a lease that comes when nobody waits for it any more goes back', async t => {
+test('a lease that comes after its caller gave up goes back', async t => {
   const { url, tell, leases } = await server(t)
   await tell({ do: 'fault', fault: { delay_ms: 600 }, tag: 'claim', times: 1 })
   const options = { ...space(), worker: url, timeoutMs: 100, requestTimeoutMs: PATIENT }

@@ -61,7 +61,7 @@ test('an answer that comes after the close is never issued', async () => {
   assert.deepEqual(firsts, others.map((_, at) => BigInt(1000 * at)))
   assert.deepEqual(await Promise.all(others.map(ids => ids.tag('order').next())), firsts.map(id => id + 1n))
   others.forEach(ids => ids.close())
-  // Nobody had an id of it, and no mark refuses it.
+  // No id of it was issued, and no mark refuses it.
   const next = giving(options, [1, 11])
   assert.equal(await next.tag('order').next(), 1n)
   next.close()
@@ -93,7 +93,7 @@ test('segments of any length', async () => {
   }
 })
 
-/** A server that answers as told: `answer(request, response)`. */
+/** A server that answers by a function: `answer(request, response)`. */
 async function server(t, answer) {
   const made = createServer(answer)
   await new Promise(done => made.listen(0, '127.0.0.1', done))

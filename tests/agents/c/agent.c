@@ -1,4 +1,4 @@
-/* The agent in C: ../../system/subjects.py says what it is told. */
+/* The agent in C: ../../system/subjects.py lists its commands. */
 #define _GNU_SOURCE
 #include "agent.h"
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* What the parts of the agent in C share; ../../system/subjects.py says what it is told. */
+/* What the parts of the agent in C share; ../../system/subjects.py lists its commands. */
 #include <leafid.h>
 #include <stddef.h>
 

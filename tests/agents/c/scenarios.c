@@ -1,4 +1,4 @@
-/* The agent in C of ../../scenarios/play.py, which says what it is told. */
+/* The agent in C of ../../scenarios/play.py, which lists its commands. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <leafid.h>

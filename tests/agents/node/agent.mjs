@@ -1,4 +1,4 @@
-// The agent in Node: ../../system/subjects.py says what it is told. Where the JavaScript thread may not wait, it asks again.
+// The agent in Node: ../../system/subjects.py lists its commands. Where the JavaScript thread may not wait, it asks again.
 
 import { appendFileSync, writeSync } from 'node:fs'
 import { once } from 'node:events'

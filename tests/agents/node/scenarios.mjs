@@ -1,4 +1,4 @@
-// The agent in Node of ../../scenarios/play.py, which says what it is told. LEAFID_PROJECT has leafid in its node_modules.
+// The agent in Node of ../../scenarios/play.py, which lists its commands. LEAFID_PROJECT has leafid in its node_modules.
 
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

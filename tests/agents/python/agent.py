@@ -1,4 +1,4 @@
-"""The agent in Python: ../../system/subjects.py says what it is told."""
+"""The agent in Python: ../../system/subjects.py lists its commands."""
 
 import array
 import atexit

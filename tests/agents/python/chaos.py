@@ -164,7 +164,7 @@ def reap(how):
 
 
 def main():
-    # Warnings have a log of their own: what is told here is a crash.
+    # Warnings have a log of their own: what is logged here is a crash.
     logging.getLogger("leafid").addHandler(logging.NullHandler())
     signal.signal(signal.SIGTERM, lambda *_: setattr(Signals, "ending", True))
     signal.signal(signal.SIGUSR1, lambda *_: setattr(Signals, "fork_wanted", True))

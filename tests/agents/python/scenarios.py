@@ -1,4 +1,4 @@
-"""The agent in Python of ../../scenarios/play.py, which says what it is told."""
+"""The agent in Python of ../../scenarios/play.py, which lists its commands."""
 
 import asyncio
 import concurrent.futures

@@ -353,7 +353,7 @@ impl State {
         Some(())
     }
 
-    /// The host does what it is told, but for the write.
+    /// The host carries out the call, but for the write.
     fn forgets(&mut self, who: usize) -> Option<()> {
         let UnderWay { id, call, stage } = self.clients[who].calls.pop()?;
         let Call::UpdateMark(mut update) = call else { return None };

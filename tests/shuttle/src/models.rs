@@ -274,7 +274,7 @@ pub fn a_refusal_is_told_to_all() {
     let threads = [asking(&tag, &[By::Next]), asking(&tag, &[By::Take(3)]), asking(&tag, &[By::Future])];
     for thread in threads {
         let (ids, error) = join(thread);
-        assert_eq!((ids, error.map(|error| error.code())), (vec![], Some(Code::UnknownTag)), "not told");
+        assert_eq!((ids, error.map(|error| error.code())), (vec![], Some(Code::UnknownTag)), "no error");
     }
     within(ZERO);
     close(&source, segments);
@@ -294,7 +294,7 @@ pub fn what_failed_is_tried_again() {
     close(&source, segments);
 }
 
-/// Claim: whoever waits as its tag is closed, while a fetch hangs, is told so at once.
+/// Claim: whoever waits as its tag is closed, while a fetch hangs, gets an error at once.
 pub fn closed_while_they_wait() {
     let (source, segments) = opened(|source, _, _| {
         source.hang();
@@ -309,7 +309,7 @@ pub fn closed_while_they_wait() {
     for thread in threads {
         let (ids, error) = join(thread);
         let told = error.is_some_and(|error| error.code() == Code::Closed || may_be_late(&error));
-        assert!(ids.is_empty() && told, "not told");
+        assert!(ids.is_empty() && told, "no error");
     }
     within(SLICE - ms(1));
     join(closing);
@@ -353,7 +353,7 @@ pub fn a_source_that_hangs() {
         assert_eq!(
             (ids, error.map(|error| error.code())),
             (vec![], Some(Code::SegmentUnavailable)),
-            "not told"
+            "no error"
         );
         assert!(now() >= TIMEOUT, "too early");
     }

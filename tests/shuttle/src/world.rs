@@ -15,7 +15,7 @@ use std::time::Duration;
 #[derive(Default)]
 struct World {
     now: Cell<Duration>,
-    /// Nobody else can run.
+    /// No other thread can run.
     alone: Cell<bool>,
     slow: Cell<bool>,
     sleepers: RefCell<Vec<Sleeper>>,
@@ -82,7 +82,7 @@ pub(crate) fn point() {
     sync::atomic::AtomicBool::new(false).load(sync::atomic::Ordering::SeqCst);
 }
 
-/// Is run last of all; ends when nobody will ever run again.
+/// Is run last of all; ends when no thread will ever run again.
 fn clock() {
     loop {
         shuttle::thread::yield_now();

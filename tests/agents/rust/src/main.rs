@@ -1,4 +1,4 @@
-//! The agent in Rust, `leafid-agent <command> key=value…`: ../../../system/subjects.py says what it is told. The commands in
+//! The agent in Rust, `leafid-agent <command> key=value…`: ../../../system/subjects.py lists its commands. The commands in
 //! `attack` mistreat by themselves.
 
 mod attack;

@@ -1,4 +1,4 @@
-//! `serve`: does what it is told on standard input, a line each, and answers with a line each.
+//! `serve`: obeys commands on standard input, a line each, and answers with a line each.
 
 use crate::crowd::Crowd;
 use crate::issuer::{Issuer, Opened, text};

@@ -1,7 +1,7 @@
 //! `stream`: opens, says so, and writes ids to standard output until it is killed.
 //!
 //! Ids are 8 bytes each in the machine's order, written at most 512 at a time: less than a pipe tears apart, so that
-//! what the reader holds after a kill is what was issued, but for the ids of one unwritten batch, which nobody saw.
+//! what the reader holds after a kill is what was issued, but for the ids of one unwritten batch, which are not seen.
 
 use crate::issuer::{Issuer, Opened, text};
 use crate::options::Options;

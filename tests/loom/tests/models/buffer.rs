@@ -60,7 +60,7 @@ fn ids_in(segment: Segment) -> impl Iterator<Item = i64> {
 }
 
 /// Claim: while two others use both slots up and fill both again (two turn-overs), a thread that holds a ticket, however
-/// slow, gets an id that nobody else gets, and of its own segment.
+/// slow, gets an id that no other thread gets, and of its own segment.
 ///
 /// The filler waits for the other taker: loom does not find by itself every moment at which there is room. Every execution
 /// with at most two preemptions: all of them took more than the half minute that a model may.
@@ -141,8 +141,8 @@ fn no_room() {
     exactly(ids, &offered);
 }
 
-/// Claim: a close in the midst of takes, of one and of several, answers exactly what nobody got, and nobody gets an id of
-/// it, then or later; also when the slot of a segment that was used up is filled again just before. At most two
+/// Claim: a close in the midst of takes, of one and of several, answers exactly the ids left, and none of these
+/// is taken, then or later; also when the slot of a segment that was used up is filled again just before. At most two
 /// preemptions, as above.
 fn close_against_take() {
     let (buffer, mut filler) = filled(&[1, 2]);
@@ -167,7 +167,7 @@ fn close_against_take() {
 }
 
 /// Claim: what a thread took and puts back, by the host's queue and under its lock, is issued once, by whoever takes it
-/// then, and what it kept is issued by nobody else. At most three preemptions, as above.
+/// then, and what it kept is issued by no other. At most three preemptions, as above.
 fn put_back() {
     let (buffer, filler) = filled(&[2]);
     let state = Arc::new(Mutex::new((filler, PendingSegments::new())));

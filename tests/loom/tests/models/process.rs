@@ -33,7 +33,7 @@ mod sync {
 }
 
 /// Claim: three threads of a forked child, which find a grandparent's and make a generator each, all use the same
-/// one, which one of them made; what the others made is given back to them, and the ancestors' is used by nobody.
+/// one, which one of them made; what the others made is given back to them, and the ancestors' stays unused.
 fn three_threads_of_a_child() {
     process::becomes(1);
     let cell = Arc::new(PerProcess::new());

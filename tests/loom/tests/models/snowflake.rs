@@ -75,7 +75,7 @@ fn extended_meanwhile() {
     assert!(ids.contains(&22), "the extended span was not used: {ids:?}");
 }
 
-/// Claim: where the next span begins above the end of the last, nobody gets an id of the gap between, at whatever moment
+/// Claim: where the next span begins above the end of the last, no call gets an id of the gap, at whatever moment
 /// it is granted. (A sealed one is granted in `sealed_stays_sealed`.)
 fn no_id_of_a_gap() {
     let flake = granted(10, 11);
@@ -152,7 +152,7 @@ fn close_against_next() {
     assert_eq!((flake.seal(), flake.next(12)), (None, Err(Action::Sealed)), "it is closed");
 }
 
-/// Claim: a span that comes while the generator is closed, beyond a gap, opens it for nobody, and the end stays exact.
+/// Claim: a span that comes while the generator is closed, beyond a gap, opens it for no call, and the end stays exact.
 fn sealed_stays_sealed() {
     let flake = granted(10, 11);
     let granting = {

@@ -114,7 +114,7 @@ impl State {
         Some(next.saturating_sub(self.clocks(who).boot).as_millis() as i64)
     }
 
-    /// The process that may not start, by its clock, with a record that nobody holds.
+    /// The process that may not start, by its clock, with a record without a holder.
     fn is_refused(&self) -> Option<usize> {
         let is_free = self.hosts[0].files.get(&0).is_some_and(File::is_free);
         let refused = |who: &usize| {

@@ -1,4 +1,4 @@
-//! A process: its machine, the calls that are under way, and the leases of which it was told.
+//! A process: its machine, the calls that are under way, and the leases that it was given.
 
 use super::sources::{LeaseUse, lease_use};
 use super::state::Wrong;

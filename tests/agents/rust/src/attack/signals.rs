@@ -78,7 +78,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     let ledger = Ledger::new(64 << 20);
     let issuer =
         Opened::open(options).and_then(|opened| opened.issuer("order")).map_err(|error| error.to_string())?;
-    // Threads beside it, in which no signal is handled: what they hold at a fork, nobody lets go in the child.
+    // Threads beside it, in which no signal is handled: what they hold at a fork stays held in the child.
     let parent = std::process::id();
     for _ in 1..options.number("threads", 1) {
         let beside = issuer.clone();
