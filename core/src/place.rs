@@ -9,7 +9,7 @@ use crate::format::unused::MachineStart;
 use crate::options::deployment::{self, FileSystem, FilesystemKind, RangePlace, Scope};
 use crate::options::{RunOptions, WorkerRange, check_clock};
 use crate::snowflake::LONGEST_SPAN_MS;
-use crate::spelling::name::EXCLUSIVE_RANGE;
+use crate::spelling::name::{EXCLUSIVE_RANGE, PERSIST};
 use crate::{ClockFilter, Code, Error, Layout, OnExhausted, Result, Rules, Utc};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -145,7 +145,7 @@ impl Place {
         let mut forgets = !settings.leases;
         let mut least_wait_ms = 0;
         match &facts.files {
-            FilesAt::Nowhere => {}
+            FilesAt::Nowhere => check_lock(facts.scope, settings)?,
             FilesAt::Directory { path, named, fs, left_root } => {
                 // A process that was not forked has just found the path.
                 if *left_root && facts.inherited.is_some() {
@@ -230,6 +230,9 @@ fn check_directory(
     let is_range = |workers: &&WorkerRange| workers.first != workers.last;
     if workers.is_some_and(|workers| is_range(&workers)) {
         RangePlace { fs, path, named, surroundings, scope, exclusive }.refuse()?;
+    } else if scope == Scope::NoLock && settings.workers.is_some_and(|workers| is_range(&workers)) {
+        // Of one host, other state directories are not seen.
+        RangePlace { fs, path, named, surroundings: None, scope, exclusive }.refuse()?;
     }
     if forgets && settings.rules.on_exhausted == OnExhausted::Borrow {
         let allowed = format!(
@@ -240,6 +243,19 @@ fn check_directory(
     }
     let fixed = workers.filter(|workers| !is_range(workers)).map(|workers| workers.first);
     Ok(deployment::warning(fs, path, named, surroundings, fixed))
+}
+
+/// Without a record, only the host lock holds another process off.
+fn check_lock(scope: Scope, settings: &PlaceSettings<'_>) -> Result<()> {
+    let Some(reason) = scope.reason().filter(|_| scope == Scope::NoLock) else { return Ok(()) };
+    if settings.exclusive_range || settings.workers.is_none() {
+        return Ok(());
+    }
+    let message = format!(
+        "{PERSIST} is false, and {reason}; another process with the same worker id would make the same ids: keep records, or \
+         lease the worker id. Set {EXCLUSIVE_RANGE} (LEAFID_EXCLUSIVE_RANGE=1) only if no other process will ever have it"
+    );
+    Err(Error::new(Code::InvalidArgument, message))
 }
 
 /// Worker ids that stand in a program, or that it makes, are the same for all who run it. Where they do not see one

@@ -82,6 +82,7 @@ pub(crate) mod name {
         NO_RECORD_WAIT_MS "no_record_wait_ms"
         ON_CLOCK_BACKWARDS "on_clock_backwards"
         PEER_TIMES "peer_times"
+        PERSIST "persist"
         REQUEST_TIMEOUT_MS "request_timeout_ms"
         SHARED_FS "shared_fs"
         START_AFTER "start_after"

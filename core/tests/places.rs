@@ -145,6 +145,25 @@ fn a_fixed_worker_id_of_a_container_is_warned_of() {
 }
 
 #[test]
+fn without_a_record_and_a_host_lock_a_worker_id_is_the_user_s_statement() {
+    let lockless = |files| PlaceFacts { scope: Scope::NoLock, ..facts_of(files) };
+    let error = check(lockless(FilesAt::Nowhere), &OPTIONS).unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument);
+    assert!(error.message().starts_with("persist is false, and no host lock can be taken here"), "{error}");
+    quiet(lockless(FilesAt::Nowhere), &PlaceSettings { exclusive_range: true, ..OPTIONS });
+    quiet(lockless(FilesAt::Nowhere), &PlaceSettings { workers: None, ..OPTIONS });
+    quiet(facts_of(FilesAt::Nowhere), &OPTIONS);
+    // Its record holds off those who use the same directory.
+    let on_disk = || lockless(directory_on(FilesystemKind::Local, "ext4"));
+    quiet(on_disk(), &OPTIONS);
+    let eight = WorkerRange { by_hostname: true, ..RANGE };
+    let by_name = |workers| PlaceSettings { workers: Some(workers), ..OPTIONS };
+    let error = check(on_disk(), &by_name(&eight)).unwrap_err();
+    assert!(error.message().starts_with("worker is a range, and no host lock can be taken here"), "{error}");
+    quiet(on_disk(), &by_name(&WorkerRange { by_hostname: true, ..ONE }));
+}
+
+#[test]
 fn records_that_do_not_last_forbid_ids_ahead_of_the_clock() {
     let (place, warnings) = check(on_tmpfs(), &OPTIONS).unwrap();
     assert!(place.forgets && place.moves);
@@ -264,6 +283,13 @@ fn the_environment_decides_the_surroundings() {
         ("NOMAD_ALLOC_ID", "Nomad"),
         ("ECS_CONTAINER_METADATA_URI_V4", "ECS"),
         ("ECS_CONTAINER_METADATA_URI", "ECS"),
+        ("FLY_MACHINE_ID", "Fly.io"),
+        ("CONTAINER_APP_NAME", "Azure Container Apps"),
+        ("WEBSITE_INSTANCE_ID", "Azure App Service"),
+        ("DYNO", "Heroku"),
+        ("RENDER_INSTANCE_ID", "Render"),
+        ("RAILWAY_REPLICA_ID", "Railway"),
+        ("GAE_INSTANCE", "App Engine"),
     ] {
         assert_eq!(surroundings(|name| name == variable), Some(platform));
     }

@@ -119,7 +119,7 @@ impl HttpCall {
     }
 
     /// No response came. `is_stale`: the connection was kept from before, and the server had closed it.
-    pub fn failed(self, why: NoResponse<'_>, is_stale: bool) -> HttpEnd {
+    pub fn failed(mut self, why: NoResponse<'_>, is_stale: bool) -> HttpEnd {
         let error = |url: &str| {
             let error = why.error(url, self.to(), self.servers.option);
             match error.code() {
@@ -131,6 +131,8 @@ impl HttpCall {
             }
         };
         let failure = no_response(error(&self.url()), error(&self.to().shown("")));
+        // Kept and sent later, its number would be that of every copy of this process, and theirs one lease.
+        self.random.take_if(|_| !why.may_be_sent());
         self.ended(false, if is_stale { HttpOutcome::Stale(failure) } else { HttpOutcome::None(failure) })
     }
 

@@ -22,7 +22,9 @@ pub enum NoResponse<'a> {
     Closed,
     /// TLS failed.
     Tls(TlsFault, &'a str),
-    /// Reading or writing failed.
+    /// The server's machine refused the connection.
+    Refused(&'a str),
+    /// Connecting, reading or writing failed.
     Io(&'a str),
     /// What came is not HTTP.
     NotHttp(&'a str),
@@ -58,6 +60,20 @@ pub enum TlsFault {
 }
 
 impl NoResponse<'_> {
+    /// Whether the server may have got the request.
+    pub(super) fn may_be_sent(self) -> bool {
+        use TlsFault::{Authority, Certificate, Name, Time};
+        !matches!(
+            self,
+            NoResponse::NameTimedOut
+                | NoResponse::ConnectTimedOut
+                | NoResponse::NoAddress
+                | NoResponse::Refused(_)
+                | NoResponse::Tls(Authority | Name | Time | Certificate, _)
+                | NoResponse::Forked
+        )
+    }
+
     /// The error. `url` is shown for the server; `option` names the servers.
     pub(super) fn error(self, url: &str, server: &HttpServer, option: &str) -> Error {
         let proxied = match server.proxy {
@@ -92,7 +108,7 @@ impl NoResponse<'_> {
             NoResponse::Tls(fault, told) => {
                 unavailable(&format!("cannot be trusted: {told}; {}", fault.advice(option)))
             }
-            NoResponse::Io(told) => {
+            NoResponse::Refused(told) | NoResponse::Io(told) => {
                 unavailable(&format!("cannot be reached: {told}; see whether it runs, and the URL"))
             }
             NoResponse::NotHttp(told) => {

@@ -52,6 +52,14 @@ pub fn surroundings(is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
         ("NOMAD_ALLOC_ID", "Nomad"),
         ("ECS_CONTAINER_METADATA_URI_V4", "ECS"),
         ("ECS_CONTAINER_METADATA_URI", "ECS"),
+        // Their containers are machines of their own, whose first namespaces do not show that there are others.
+        ("FLY_MACHINE_ID", "Fly.io"),
+        ("CONTAINER_APP_NAME", "Azure Container Apps"),
+        ("WEBSITE_INSTANCE_ID", "Azure App Service"),
+        ("DYNO", "Heroku"),
+        ("RENDER_INSTANCE_ID", "Render"),
+        ("RAILWAY_REPLICA_ID", "Railway"),
+        ("GAE_INSTANCE", "App Engine"),
     ]
     .into_iter()
     .find_map(|(variable, name)| is_set(variable).then_some(name))

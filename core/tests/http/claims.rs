@@ -1,7 +1,7 @@
 //! Claims and renewals of leases.
 
 use super::{Reply, SECOND, Subject, World, claimed, told};
-use leafid_core::http::HttpResult;
+use leafid_core::http::{HttpResult, NoResponse, TlsFault};
 use leafid_core::{Code, LeaseClaim, RenewalAnswer};
 
 const CLAIM: Subject = Subject::Claim;
@@ -71,6 +71,31 @@ fn a_claim_that_was_refused_or_never_sent_is_not_sent_again() {
         assert_eq!(told(&result), (code, said));
         let end = claimed(result);
         assert_eq!((end.unanswered, end.is_unreachable), (None, false));
+    }
+    // Copies of a process that was copied before any server got the claim would all send it, and get one lease.
+    for (why, is_sent) in [
+        (NoResponse::NameTimedOut, false),
+        (NoResponse::NoAddress, false),
+        (NoResponse::ConnectTimedOut, false),
+        (NoResponse::Refused("refused"), false),
+        (NoResponse::Tls(TlsFault::Authority, "bad"), false),
+        (NoResponse::Tls(TlsFault::Other, "bad"), true),
+        (NoResponse::Io("broken"), true),
+        (NoResponse::Fetch("failed"), true),
+        (NoResponse::TimedOut, true),
+        (NoResponse::Closed, true),
+    ] {
+        let mut world = World::new(1);
+        let mut exchange = world.exchange(CLAIM);
+        let (call, _) = world.sent(&mut exchange);
+        world.fail(&mut exchange, call, why, false);
+        let kept = claimed(world.over(&mut exchange)).unanswered;
+        assert_eq!(kept, unanswered(&world).filter(|_| is_sent), "{why:?}");
+        let mut world = World::new(1);
+        let mut again = world.claim_again(unanswered(&world));
+        let (call, _) = world.sent(&mut again);
+        world.fail(&mut again, call, why, false);
+        assert!(claimed(world.over(&mut again)).unanswered.is_some(), "a server may know it from before");
     }
     let mut world = World::new(1);
     let mut exchange = world.exchange(CLAIM);

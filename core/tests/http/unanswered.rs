@@ -47,9 +47,14 @@ fn what_is_said_without_a_response() {
             "closed the connection without an answer; see its log, and if it speaks TLS there, write https://",
         ),
         (
-            NoResponse::Io("refused"),
+            NoResponse::Refused("refused"),
             "segment_unavailable",
             "cannot be reached: refused; see whether it runs, and the URL",
+        ),
+        (
+            NoResponse::Io("broken"),
+            "segment_unavailable",
+            "cannot be reached: broken; see whether it runs, and the URL",
         ),
         (
             NoResponse::NotHttp("bad line"),

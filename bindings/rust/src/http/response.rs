@@ -121,6 +121,9 @@ fn no_response(call: HttpCall, error: &ureq::Error, is_stale: bool) -> HttpEnd {
         (ureq::Error::Other(_), _) => NoResponse::Ambiguous(&told),
         (ureq::Error::LargeResponseHeader(..), _) => NoResponse::LongHead(&told),
         (ureq::Error::Io(_), _) if is_disconnected(error) => NoResponse::Closed,
+        (ureq::Error::Io(error), _) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            NoResponse::Refused(&told)
+        }
         (ureq::Error::Io(_), _) => NoResponse::Io(&told),
         (ureq::Error::HostNotFound, _) => NoResponse::NoAddress,
         (ureq::Error::ConnectProxyFailed(_), _) => NoResponse::Proxy(&told),
