@@ -36,7 +36,7 @@ pub(crate) const NOT_COVERED: &[Line] = &[
         here: Assumed("each machine has worker ids of its own, or leases them"),
     },
     Line {
-        row: "a worker id that moves without its record to a host whose clock is behind",
+        row: "a worker id that goes on without its record, where the clock is behind its last id",
         here: Assumed(
             "where the record is gone, the next start comes once the clock has passed what the last holder may have used, or \
              is behind that by less than `no_record_wait_ms`",
@@ -82,11 +82,11 @@ pub(crate) const NOT_COVERED: &[Line] = &[
         here: Assumed("a source and a lease server have one state, and no second primary"),
     },
     Line {
-        row: "network file systems without working locks, if `shared_fs` says that they work",
+        row: "network file systems without working locks, if `shared_fs` says that they work, or leafid does not know them",
         here: Assumed("a record's lock or a host lock may vanish, never both at once"),
     },
     Line {
-        row: "disks that lie about `fsync`, together with a clock that went back",
+        row: "disks that lie about `fsync`",
         here: Assumed("what was synced stays; a slot goes bad only while the clock does not go back"),
     },
     Line {
@@ -104,7 +104,7 @@ pub(crate) const NOT_COVERED: &[Line] = &[
         here: Assumed("a world has one layout, and snowflakes are not compared with ids of segments"),
     },
     Line {
-        row: "a Leaf in snowflake mode that repeats an id after more than 1,000 other ids of a tag, or after a restart and about 300",
+        row: "a Leaf in snowflake mode that repeats an id after more than 1,000 other ids of a tag, or to another process after about 300",
         here: Outside("no world has a Leaf: its dialect gives ids one by one"),
     },
     Line {
