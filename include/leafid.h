@@ -1103,8 +1103,8 @@ leafid_status leafid_snowflake_options_set_timeout_ms(struct leafid_snowflake_op
 
 /**
  * Whether to store a record from which the next start continues: 1 or 0. Default 1. 0 gives up restart safety: a
- * start after the clock went back repeats ids. 0 is refused with a range. With 0 and without a lease, ids never run
- * ahead of the clock. The state directory is not used then.
+ * start whose clock is behind the last id repeats ids. 0 is refused with a range. With 0 and without a lease, ids
+ * never run ahead of the clock. The state directory is not used then.
  */
 leafid_status leafid_snowflake_options_set_persist(struct leafid_snowflake_options *options, int32_t persist);
 

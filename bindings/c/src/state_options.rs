@@ -5,8 +5,8 @@ use crate::options::{leafid_snowflake_options, set};
 use crate::settings::flag;
 
 /// Whether to store a record from which the next start continues: 1 or 0. Default 1. 0 gives up restart safety: a
-/// start after the clock went back repeats ids. 0 is refused with a range. With 0 and without a lease, ids never run
-/// ahead of the clock. The state directory is not used then.
+/// start whose clock is behind the last id repeats ids. 0 is refused with a range. With 0 and without a lease, ids
+/// never run ahead of the clock. The state directory is not used then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_persist(
     options: *mut leafid_snowflake_options,

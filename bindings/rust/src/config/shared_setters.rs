@@ -30,9 +30,9 @@ macro_rules! shared_setters {
 
         /// Whether anything is stored for the next start. Default `true`.
         ///
-        /// With `false`, a snowflake that starts after the clock went back repeats ids; it is refused with a range of
-        /// worker ids, and without a lease ids then never run ahead of the clock. Of segments only this process notices
-        /// a source that repeats itself. `state_dir` is not used.
+        /// With `false`, a snowflake whose clock is behind its last id at a start repeats ids; it is refused with a
+        /// range of worker ids, and without a lease ids then never run ahead of the clock. Of segments only this
+        /// process notices a source that repeats itself. `state_dir` is not used.
         pub fn persist(self, persist: bool) -> Self {
             self.set("persist", OptionValue::Flag(persist))
         }
