@@ -394,8 +394,8 @@ impl Won {
         } else if m.settings.persist && (m.place.forgets || m.place.moves) {
             // Without records every start is such a start, by the user's own choice.
             m.notices.warn(format!(
-                "no record of worker id {worker_id} of {name} is in {}: if another directory, container or host used it by \
-                 a clock ahead of this one, ids may come twice: see {NO_RECORD_WAIT_MS} in docs/OPERATING.md",
+                "no record of worker id {worker_id} of {name} is in {}: if another directory, container or host used it and \
+                 its last ids are ahead of this clock, ids may come twice: see {NO_RECORD_WAIT_MS} in docs/OPERATING.md",
                 m.place.directory
             ));
         }
