@@ -104,7 +104,7 @@ class Player:
         self.requests, self.outcomes, self.lines, self.said = [], {}, [], {}
         self.later, self.names, self.ids, self.calls = {}, {}, {}, {}
         self.unique = secrets.token_hex(6)
-        self.begun_ms, self.passed_ms = int(time.time() * 1000), 0
+        self.begun_ms, self.passed_ms, self.until_ms = int(time.time() * 1000), 0, 0
 
     def play(self, step):
         (verb,) = step.keys() & {name for name in vars(Player) if name in VERBS}
@@ -262,6 +262,8 @@ class Player:
         agent, message = its
         # Times of a scenario are of how late it is there.
         by = int(time.time() * 1000) - self.passed_ms
+        if isinstance(gives, dict) and (until := gives.get("until_ms") or gives.get("until")):
+            self.until_ms = until + by
         if agent is None:
             return message["answer"](moved(gives, by), fails, **more)
         if isinstance(fails, dict):
@@ -305,7 +307,9 @@ class Player:
         while True:
             agent.tell(do="stats", handle=stats, tag=tag if self.of == "segments" else None)
             fields = self.until(lambda: self.said.pop(("stats", stats), None))["fields"]
-            is_so = all(int(fields[name]) == value for name, value in said.items())
+            # A time is as the last answer gave it.
+            is_so = all(int(fields[name]) == (self.until_ms if name == "lease_until_ms" else value)
+                        for name, value in said.items())  # fmt: skip
             if is_so and (last_error is None or fits(last_error, self.plain(fields["last_error"] or ""))):
                 return
             time.sleep(0.005)

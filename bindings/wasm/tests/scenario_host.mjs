@@ -276,10 +276,10 @@ export class Flake extends Process {
 
   stats() {
     this.at('run_stats')
-    const [reserved, lead_ms, , ids, claims, renewals, renewal_failures] = this.module.numbers(7)
+    const [reserved, lead_ms, until, ids, claims, renewals, renewal_failures] = this.module.numbers(7)
     const last_error = this.module.text()
-    const reserved_until_ms = reserved - this.stage.start
-    return { reserved_until_ms, lead_ms, ids, claims, renewals, renewal_failures, last_error, worker_id: this.workerId() }
+    const [reserved_until_ms, lease_until_ms] = [reserved - this.stage.start, until - this.stage.start]
+    return { reserved_until_ms, lease_until_ms, lead_ms, ids, claims, renewals, renewal_failures, last_error, worker_id: this.workerId() }
   }
 }
 

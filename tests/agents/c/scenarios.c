@@ -385,8 +385,9 @@ static void stats(const char *line) {
         leafid_snowflake_stats_t of = {0};
         leafid_snowflake_stats(its->flake, &of, sizeof of);
         leafid_snowflake_last_error(its->flake, last, sizeof last, NULL);
-        say("{\"is\": \"stats\", \"handle\": %s, \"fields\": {\"claims\": %" PRId64 ", \"renewal_failures\": %" PRId64
-            ", \"last_error\": %s}}", its->name, (int64_t)of.claims, (int64_t)of.renewal_failures, last);
+        say("{\"is\": \"stats\", \"handle\": %s, \"fields\": {\"claims\": %" PRId64 ", \"lease_until_ms\": %" PRId64
+            ", \"renewal_failures\": %" PRId64 ", \"last_error\": %s}}", its->name, (int64_t)of.claims,
+            (int64_t)of.lease_until_ms, (int64_t)of.renewal_failures, last);
     }
 }
 

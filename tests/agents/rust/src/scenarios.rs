@@ -229,7 +229,9 @@ fn stats(words: &Value) -> Result<Value> {
     Ok(match &*opened(words) {
         Opened::Flake(flake) => {
             let its = flake.stats()?;
-            json!({"claims": its.claims, "renewal_failures": its.renewal_failures, "last_error": its.last_error})
+            let (claims, failures, lease_until_ms) = (its.claims, its.renewal_failures, its.lease_until_ms);
+            json!({"claims": claims, "renewal_failures": failures, "lease_until_ms": lease_until_ms,
+                   "last_error": its.last_error})
         }
         Opened::Segments(segments) => {
             let its = segments.tag(text(words, "tag"))?.stats()?;
