@@ -227,7 +227,7 @@ def node(tests):
 def system(tests):
     """Some at a time."""
     make("made/c", "made/python", "made/node", "made/system")
-    pytest = [*pytest_for("done"), "--rootdir=.", "--import-mode=prepend", "-v", "--numprocesses=6"]
+    pytest = [*pytest_for("done"), "--rootdir=.", "--import-mode=prepend", "-vv", "--numprocesses=6"]
     said, _ = bounded([*pytest, *tests], LONGEST_SYSTEM)
     ended = {}
     for test in tests:
