@@ -27,7 +27,7 @@ use world::{Workers, World};
 
 /// The number of seeds of each kind of workers: `LEAFID_WORLDS` has more.
 fn worlds() -> u64 {
-    std::env::var("LEAFID_WORLDS").ok().and_then(|text| text.parse().ok()).unwrap_or(8)
+    std::env::var("LEAFID_WORLDS").ok().and_then(|text| text.parse().ok()).unwrap_or(32)
 }
 
 /// Returns how many leases of caches were used.
