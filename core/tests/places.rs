@@ -277,19 +277,8 @@ fn the_environment_decides_the_surroundings() {
     assert_eq!(surroundings(|_| false), None);
     for (variable, platform) in [
         ("KUBERNETES_SERVICE_HOST", "Kubernetes"),
-        ("AWS_LAMBDA_FUNCTION_NAME", "AWS Lambda"),
-        ("K_SERVICE", "Cloud Run or Knative"),
-        ("CLOUD_RUN_JOB", "Cloud Run"),
-        ("NOMAD_ALLOC_ID", "Nomad"),
-        ("ECS_CONTAINER_METADATA_URI_V4", "ECS"),
         ("ECS_CONTAINER_METADATA_URI", "ECS"),
         ("FLY_MACHINE_ID", "Fly.io"),
-        ("CONTAINER_APP_NAME", "Azure Container Apps"),
-        ("WEBSITE_INSTANCE_ID", "Azure App Service"),
-        ("DYNO", "Heroku"),
-        ("RENDER_INSTANCE_ID", "Render"),
-        ("RAILWAY_REPLICA_ID", "Railway"),
-        ("GAE_INSTANCE", "App Engine"),
     ] {
         assert_eq!(surroundings(|name| name == variable), Some(platform));
     }

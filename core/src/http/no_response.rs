@@ -22,9 +22,9 @@ pub enum NoResponse<'a> {
     Closed,
     /// TLS failed.
     Tls(TlsFault, &'a str),
-    /// The server's machine refused the connection.
-    Refused(&'a str),
-    /// Connecting, reading or writing failed.
+    /// No connection was made, as where it is refused or the network is not there.
+    Unconnected(&'a str),
+    /// Reading or writing failed.
     Io(&'a str),
     /// What came is not HTTP.
     NotHttp(&'a str),
@@ -68,7 +68,8 @@ impl NoResponse<'_> {
             NoResponse::NameTimedOut
                 | NoResponse::ConnectTimedOut
                 | NoResponse::NoAddress
-                | NoResponse::Refused(_)
+                | NoResponse::Unconnected(_)
+                | NoResponse::Proxy(_)
                 | NoResponse::Tls(Authority | Name | Time | Certificate, _)
                 | NoResponse::Forked
         )
@@ -108,7 +109,7 @@ impl NoResponse<'_> {
             NoResponse::Tls(fault, told) => {
                 unavailable(&format!("cannot be trusted: {told}; {}", fault.advice(option)))
             }
-            NoResponse::Refused(told) | NoResponse::Io(told) => {
+            NoResponse::Unconnected(told) | NoResponse::Io(told) => {
                 unavailable(&format!("cannot be reached: {told}; see whether it runs, and the URL"))
             }
             NoResponse::NotHttp(told) => {

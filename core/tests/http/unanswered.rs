@@ -47,7 +47,7 @@ fn what_is_said_without_a_response() {
             "closed the connection without an answer; see its log, and if it speaks TLS there, write https://",
         ),
         (
-            NoResponse::Refused("refused"),
+            NoResponse::Unconnected("refused"),
             "segment_unavailable",
             "cannot be reached: refused; see whether it runs, and the URL",
         ),

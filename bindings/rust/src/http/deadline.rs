@@ -55,6 +55,11 @@ impl Exchange {
         with(|current| current.is_fresh).unwrap_or(true)
     }
 
+    /// Whether the request, or its first part, was sent.
+    pub(crate) fn has_begun(&self) -> bool {
+        with(|current| current.has_begun).unwrap_or(true)
+    }
+
     /// Whether more bytes came than the response announced.
     pub(crate) fn has_extra_bytes(&self) -> bool {
         with(|current| current.has_extra_bytes).unwrap_or(false)

@@ -50,7 +50,7 @@ pub(super) fn send(
         Ok(response) => response,
         Err(error) => {
             let is_stale = !exchange.is_fresh() && is_disconnected(&error);
-            return no_response(call, &error, is_stale);
+            return no_response(call, &error, is_stale, exchange.has_begun());
         }
     };
     let (head, body) = response.into_parts();
@@ -86,7 +86,7 @@ pub(super) fn send(
         (None, Ok(_)) => BodyEnd::There,
         (None, Err(ureq::Error::BodyStalled)) => BodyEnd::Early,
         (None, Err(ureq::Error::Io(error))) if error.kind() == io::ErrorKind::UnexpectedEof => BodyEnd::Early,
-        (None, Err(error)) => return no_response(call, &error, false),
+        (None, Err(error)) => return no_response(call, &error, false, true),
     };
     let response = call.response(&known, bytes, end);
     let (end, keeps) = call.end(&response);
@@ -96,8 +96,8 @@ pub(super) fn send(
     end
 }
 
-/// Ends a call whose response did not come.
-fn no_response(call: HttpCall, error: &ureq::Error, is_stale: bool) -> HttpEnd {
+/// Ends a call whose response did not come. `has_begun`: whether the request, or its first part, was sent.
+fn no_response(call: HttpCall, error: &ureq::Error, is_stale: bool, has_begun: bool) -> HttpEnd {
     let tls = match error {
         ureq::Error::Io(inner) => tls_error(inner),
         ureq::Error::Rustls(tls) => Some(tls),
@@ -121,9 +121,7 @@ fn no_response(call: HttpCall, error: &ureq::Error, is_stale: bool) -> HttpEnd {
         (ureq::Error::Other(_), _) => NoResponse::Ambiguous(&told),
         (ureq::Error::LargeResponseHeader(..), _) => NoResponse::LongHead(&told),
         (ureq::Error::Io(_), _) if is_disconnected(error) => NoResponse::Closed,
-        (ureq::Error::Io(error), _) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            NoResponse::Refused(&told)
-        }
+        (ureq::Error::Io(_), _) if !has_begun => NoResponse::Unconnected(&told),
         (ureq::Error::Io(_), _) => NoResponse::Io(&told),
         (ureq::Error::HostNotFound, _) => NoResponse::NoAddress,
         (ureq::Error::ConnectProxyFailed(_), _) => NoResponse::Proxy(&told),

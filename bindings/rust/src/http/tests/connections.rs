@@ -5,6 +5,7 @@ use super::fake_server::{
 };
 use crate::hang::HANG;
 use leafid_core::Code;
+use leafid_core::http::LateEnd;
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
@@ -174,6 +175,23 @@ fn a_refused_connection_is_reported_at_once() {
         let error = fetch(&source, "order").unwrap_err();
         assert_eq!(error.code(), Code::SegmentUnavailable);
         assert!(error.message().contains("cannot be reached: Connection refused"), "{error}");
+    }
+}
+
+#[test]
+fn a_claim_is_kept_only_if_it_may_have_been_sent() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let absent = ManualPool::new(options(&[format!("http://127.0.0.1:{port}")]));
+    assert_eq!(absent.claim(), LateEnd::Nothing);
+    // On a new connection, and on one that was kept.
+    let server = FakeServer::new(|seen| match seen.number {
+        1 => Reaction::Bytes(http("200 OK", "", &seen.body())),
+        _ => Reaction::Last(Vec::new()),
+    });
+    let closes = source(&[&server]);
+    assert_eq!(start(fetch(&closes, "order")), 1_000);
+    for _ in 0..2 {
+        assert!(matches!(closes.claim(), LateEnd::Unanswered(_)));
     }
 }
 

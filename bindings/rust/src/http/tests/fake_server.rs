@@ -3,7 +3,7 @@
 use super::super::HttpOptions;
 use crate::hang::HANG;
 use crate::http::ServerPool;
-use leafid_core::http::{Exchange, ExchangeStep, HttpResult, HttpServers};
+use leafid_core::http::{Exchange, ExchangeStep, HttpResult, HttpServers, LateEnd};
 use leafid_core::server::ServersHealth;
 use leafid_core::wire::leaf::LeafMode;
 use leafid_core::wire::range::RangeRequest;
@@ -321,6 +321,14 @@ impl ManualPool {
     /// The last error of each server.
     pub(super) fn last_errors(&self) -> Vec<Option<Error>> {
         self.health.lock().unwrap().last_errors().map(|error| error.cloned()).collect()
+    }
+
+    /// What is left of a claim after its first call.
+    pub(super) fn claim(&self) -> LateEnd {
+        let mut exchange = Exchange::claim(&self.known(), "shop", None, (0, 30_000), 1, self.boot());
+        let step = exchange.poll(&mut self.health.lock().unwrap(), self.boot());
+        let ExchangeStep::Send(call) = step else { unreachable!() };
+        self.servers.carry_out(*call, 1).late()
     }
 
     /// Carries out an exchange to its end. Each request has its own random number, `nonce` and the next ones.
