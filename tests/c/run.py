@@ -45,18 +45,18 @@ PROGRAMS = [
     ("segment_arguments", ["segment_arguments.c", "counter.c"], True),
     ("segment_answers", ["segment_answers.c", "counter.c"], True),
     ("segment_threads", ["segment_threads.c", "counter.c"], True),
-    ("segment_forks", ["segment_forks.c", "counter.c"], False),
+    ("segment_forks", ["segment_forks.c", "counter.c", "bump_malloc.c"], False),
     ("segments_raii", ["segments_raii.cpp"], True),
     ("segment_servers", ["segment_servers.c", "fake_server.c", "counter.c"], True),
     ("segment_options", ["segment_options.c", "counter.c"], True),
     ("lease_servers", ["lease_servers.c", "fake_server.c", "lease_source.c"], True),
     ("lease_server_processes", ["lease_server_processes.c", "fake_server.c", "lease_source.c", "processes.c"], False),
-    ("source_ends", ["source_ends.c", "lease_source.c"], False),
-    ("forks", ["forks.c"], False),
+    ("source_ends", ["source_ends.c", "lease_source.c", "bump_malloc.c"], False),
+    ("forks", ["forks.c", "bump_malloc.c"], False),
     ("fork_locks", ["fork_locks.c", "processes.c"], False),
     ("shared_memory", ["shared_memory.c", "counter.c"], False),
     ("small_stacks", ["small_stacks.c", "counter.c"], False),
-    ("signals", ["signals.c"], False),
+    ("signals", ["signals.c", "bump_malloc.c"], False),
 ]
 #: Seconds a program may take.
 LIMIT, VALGRIND_LIMIT = 900, 1800

@@ -1,6 +1,9 @@
 //! Forks of every kind: a child never repeats an id of a relative, and leaves its parent's record and lock alone.
 #![allow(clippy::unwrap_used)]
 
+#[cfg(target_os = "linux")]
+#[path = "common/bump_malloc.rs"]
+mod bump_malloc;
 mod common;
 use common::forks::{alone, in_child, plain_fork, raw_clone, start_child};
 use common::programs::this_program;

@@ -1,6 +1,9 @@
 //! Handles of one thread's on a tag: each id once, given back or issued, in no child twice.
 #![allow(clippy::unwrap_used)]
 
+#[cfg(target_os = "linux")]
+#[path = "common/bump_malloc.rs"]
+mod bump_malloc;
 mod common;
 use common::forks::{alone, in_child, plain_fork, raw_clone};
 use common::{sorted_and_distinct, unique_name};

@@ -2,6 +2,9 @@
 //! advice. Both are played by `madvise`, which this program has of its own.
 #![allow(clippy::unwrap_used)]
 
+#[cfg(target_os = "linux")]
+#[path = "common/bump_malloc.rs"]
+mod bump_malloc;
 mod common;
 use common::forks::{alone_where, in_child, in_shared_memory, plain_fork, raw_clone};
 use common::{PATIENT_MS, Place, sorted_and_distinct};

@@ -1,6 +1,9 @@
 //! Segments and forks: a child issues nothing of what its parent had at hand, and fetches its own.
 #![allow(clippy::unwrap_used)]
 
+#[cfg(target_os = "linux")]
+#[path = "common/bump_malloc.rs"]
+mod bump_malloc;
 mod common;
 use common::forks::{alone, in_child, plain_fork, raw_clone};
 use common::{HANG, PATIENT_MS, Place, sorted_and_distinct};

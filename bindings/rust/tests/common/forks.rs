@@ -4,7 +4,6 @@ use super::HANG;
 use super::programs::this_program;
 use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, RawFd};
-use std::time::Duration;
 
 /// Runs `child` in a process made by `fork`, which writes ids; answers them once it has ended.
 pub(crate) fn in_child(fork: fn() -> i32, child: impl FnOnce(&mut dyn FnMut(i64))) -> Vec<i64> {
@@ -72,9 +71,9 @@ pub(crate) fn alone_where(test: &str, variables: &[(&str, &str)]) -> bool {
 }
 
 pub(crate) fn raw_clone() -> i32 {
-    // The C library does not notice: its allocator's locks stand as other threads have them. Leafid's are idle by then.
+    // The C library does not notice: locks stand as other threads have them. Those of leafid take account of that, and
+    // `bump_malloc.rs` has none.
     assert!(std::env::var_os(ALONE).is_some(), "other tests run beside");
-    std::thread::sleep(Duration::from_millis(30));
     // SAFETY: fork's arguments: no shared memory, no handlers run.
     let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as i32 };
     if pid == 0 {
