@@ -102,9 +102,9 @@
  * never change.
  */
 enum leafid_status
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
    * Success: the results have been written.
@@ -173,23 +173,23 @@ enum leafid_status
   /**
    * A defect in leafid.
    */
-  LEAFID_INTERNAL = 16,
+  LEAFID_INTERNAL = 16
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum leafid_status leafid_status;
 #else
 typedef int32_t leafid_status;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
 
 /**
  * The order of worker id and sequence below the timestamp.
  */
 enum leafid_order
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
    * Timestamp, worker id, sequence: Leaf's and Twitter's.
@@ -198,23 +198,23 @@ enum leafid_order
   /**
    * Timestamp, sequence, worker id: Sonyflake's.
    */
-  LEAFID_ORDER_SEQUENCE_WORKER = 1,
+  LEAFID_ORDER_SEQUENCE_WORKER = 1
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum leafid_order leafid_order;
 #else
 typedef int32_t leafid_order;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
 
 /**
  * What a generator does when the clock is behind its last id.
  */
 enum leafid_on_clock_backwards
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
    * Continues on the logical clock, which never goes back. The default.
@@ -223,23 +223,23 @@ enum leafid_on_clock_backwards
   /**
    * Waits until the clock has caught up: Leaf's rule.
    */
-  LEAFID_ON_CLOCK_BACKWARDS_WAIT = 1,
+  LEAFID_ON_CLOCK_BACKWARDS_WAIT = 1
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum leafid_on_clock_backwards leafid_on_clock_backwards;
 #else
 typedef int32_t leafid_on_clock_backwards;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
 
 /**
  * What a generator does when a tick's sequence is used up.
  */
 enum leafid_on_exhausted
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
    * Waits for the clock's next tick. The default.
@@ -248,23 +248,23 @@ enum leafid_on_exhausted
   /**
    * Uses the next tick ahead of the clock, within max_backwards_ms.
    */
-  LEAFID_ON_EXHAUSTED_BORROW = 1,
+  LEAFID_ON_EXHAUSTED_BORROW = 1
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum leafid_on_exhausted leafid_on_exhausted;
 #else
 typedef int32_t leafid_on_exhausted;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
 
 /**
  * The system clock that the time in ids is read from.
  */
 enum leafid_clock_source
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
    * The system's clock. The default.
@@ -274,23 +274,23 @@ enum leafid_clock_source
    * The system's clock at its last timer interrupt: cheaper to read, and late by up to that interval (1 to 10 ms,
    * depending on the kernel; clock_lag_ms of leafid_snowflake_stats shows it).
    */
-  LEAFID_CLOCK_SOURCE_COARSE = 1,
+  LEAFID_CLOCK_SOURCE_COARSE = 1
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum leafid_clock_source leafid_clock_source;
 #else
 typedef int32_t leafid_clock_source;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
 
 /**
  * The level of a log record: lower is more severe.
  */
 enum leafid_log_level
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
    * Something failed.
@@ -307,23 +307,23 @@ enum leafid_log_level
   /**
    * Details.
    */
-  LEAFID_LOG_DEBUG = 4,
+  LEAFID_LOG_DEBUG = 4
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum leafid_log_level leafid_log_level;
 #else
 typedef int32_t leafid_log_level;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
 
 /**
  * The protocol of servers.
  */
 enum leafid_protocol
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
    * That of an unmodified Leaf server, in segment mode: one id per request. The default. A tag with a dot or a
@@ -341,23 +341,23 @@ enum leafid_protocol
   /**
    * The same as LEAFID_PROTOCOL_LEAF, in snowflake mode.
    */
-  LEAFID_PROTOCOL_LEAF_SNOWFLAKE = 3,
+  LEAFID_PROTOCOL_LEAF_SNOWFLAKE = 3
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum leafid_protocol leafid_protocol;
 #else
 typedef int32_t leafid_protocol;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
 
 /**
  * How an id is written as text. Each form has one text for an id, and leafid_parse_id accepts no other.
  */
 enum leafid_text_form
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
    * Decimal digits without leading zeros. Their order as text is not the order of the ids.
@@ -374,15 +374,15 @@ enum leafid_text_form
   /**
    * The UUID of leafid_id_to_uuid in lower case: 36 characters, whose order as bytes is the order of the ids.
    */
-  LEAFID_TEXT_FORM_UUID = 3,
+  LEAFID_TEXT_FORM_UUID = 3
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum leafid_text_form leafid_text_form;
 #else
 typedef int32_t leafid_text_form;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
 
 /**
  * Encrypts ids to numbers of the same 63 bits and back, one to one: FF1 of NIST SP 800-38G. All threads may use it at
@@ -797,7 +797,7 @@ typedef void (*leafid_log_fn)(void *user_data, int32_t level, const char *messag
 
 #ifdef __cplusplus
 extern "C" {
-#endif // __cplusplus
+#endif /* __cplusplus */
 
 /**
  * The name of a status: "ok", "invalid_argument", "clock_backwards" and so on; "unknown" for any other number.
@@ -1018,9 +1018,9 @@ leafid_status leafid_snowflake_options_new(struct leafid_snowflake_options **out
 void leafid_snowflake_options_free(struct leafid_snowflake_options *options);
 
 /**
- * The worker id, as text: "7"; "0-31" for any free id of the range, both ends included; "hostname:orders" for N on a
- * host called orders-N, "hostname:orders*8" for any of 8N to 8N+7; or URLs of lease servers, such as
- * "https://ids-1:8443", separated by commas. leafid prefers the first one and backs off from one that fails. It asks
+ * The worker id, as text: "7"; "0-31" for any free id of the range, both ends included; "local" for any on this machine
+ * alone; "hostname:orders" for N on a host called orders-N, "hostname:orders*8" for any of 8N to 8N+7; or URLs of lease
+ * servers, such as "https://ids-1:8443", separated by commas. leafid prefers the first one and backs off from one that fails. It asks
  * them on its own threads, and claims, renews and releases a lease as leafid_worker_leases describes. Default: the
  * environment's LEAFID_WORKER; without either, leafid_snowflake_open refuses. If you call several of the functions
  * that set the source of worker ids, the last call counts.
@@ -1146,7 +1146,8 @@ leafid_status leafid_snowflake_options_set_no_record_wait_ms(struct leafid_snowf
 leafid_status leafid_snowflake_options_set_lazy(struct leafid_snowflake_options *options, int32_t lazy);
 
 /**
- * Sent to lease servers as "Authorization: Bearer ...". This and the following options need a worker that is a URL:
+ * Sent to lease servers as "Authorization: Bearer ...". Default: the environment's LEAFID_TOKEN, or the file
+ * LEAFID_TOKEN_FILE. This and the following options need a worker that is a URL:
  * leafid_snowflake_open refuses them with any other.
  */
 leafid_status leafid_snowflake_options_set_token(struct leafid_snowflake_options *options, const char *token);
@@ -1159,7 +1160,7 @@ leafid_status leafid_snowflake_options_add_header(struct leafid_snowflake_option
                                                   const char *value);
 
 /**
- * A PEM file of certificate authorities for lease servers, in addition to the system's.
+ * A PEM file of certificate authorities for lease servers, in addition to the system's. Default: LEAFID_CA_FILE.
  */
 leafid_status leafid_snowflake_options_set_ca_file(struct leafid_snowflake_options *options, const char *path);
 
@@ -1469,9 +1470,11 @@ leafid_status leafid_segments_options_set_block_size(struct leafid_segments_opti
                                                      int64_t ids);
 
 /**
- * Sent to servers as "Authorization: Bearer ..."; to tinyid as its own token.
+ * Sent to servers as "Authorization: Bearer ..."; to tinyid as its own token. Default: the environment's LEAFID_TOKEN, or
+ * the file LEAFID_TOKEN_FILE.
  */
-leafid_status leafid_segments_options_set_token(struct leafid_segments_options *options, const char *token);
+leafid_status leafid_segments_options_set_token(struct leafid_segments_options *options,
+                                                const char *token);
 
 /**
  * Adds a header that is sent to servers with each request.
@@ -1481,7 +1484,7 @@ leafid_status leafid_segments_options_add_header(struct leafid_segments_options 
                                                  const char *value);
 
 /**
- * A PEM file of certificate authorities for servers, in addition to the system's.
+ * A PEM file of certificate authorities for servers, in addition to the system's. Default: LEAFID_CA_FILE.
  */
 leafid_status leafid_segments_options_set_ca_file(struct leafid_segments_options *options, const char *path);
 
@@ -1692,6 +1695,6 @@ leafid_status leafid_set_log(leafid_log_fn callback, void *user_data, int32_t le
 
 #ifdef __cplusplus
 }  // extern "C"
-#endif  // __cplusplus
+#endif  /* __cplusplus */
 
 #endif  /* LEAFID_H */

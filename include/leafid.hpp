@@ -14,9 +14,12 @@
 #ifndef LEAFID_HPP
 #define LEAFID_HPP
 
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 201703L
+#error "leafid.hpp needs C++17: compile with -std=c++17, or /std:c++17"
+#endif
+
 #include "leafid.h"
 #include <array>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -52,9 +52,9 @@
  * The result of a function: 0 is success. The numbers never change.
  */
 enum leafid_core_status
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
    * Success: the results have been written.
@@ -91,23 +91,23 @@ enum leafid_core_status
   /**
    * A defect in leafid.
    */
-  LEAFID_CORE_INTERNAL = 16,
+  LEAFID_CORE_INTERNAL = 16
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum leafid_core_status leafid_core_status;
 #else
 typedef int32_t leafid_core_status;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
 
 /**
  * The order of worker id and sequence below the timestamp.
  */
 enum leafid_core_order
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
    * Timestamp, worker id, sequence: Leaf's and Twitter's.
@@ -116,23 +116,23 @@ enum leafid_core_order
   /**
    * Timestamp, sequence, worker id: Sonyflake's.
    */
-  LEAFID_CORE_ORDER_SEQUENCE_WORKER = 1,
+  LEAFID_CORE_ORDER_SEQUENCE_WORKER = 1
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum leafid_core_order leafid_core_order;
 #else
 typedef int32_t leafid_core_order;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
 
 /**
  * What a generator does when the clock is behind its last id.
  */
 enum leafid_core_on_clock_backwards
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
    * It continues with the logical clock, which never goes back.
@@ -141,23 +141,23 @@ enum leafid_core_on_clock_backwards
   /**
    * It waits until the clock has caught up (Leaf's rule).
    */
-  LEAFID_CORE_WAIT_FOR_CLOCK = 1,
+  LEAFID_CORE_WAIT_FOR_CLOCK = 1
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum leafid_core_on_clock_backwards leafid_core_on_clock_backwards;
 #else
 typedef int32_t leafid_core_on_clock_backwards;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
 
 /**
  * What a generator does when the sequence of a tick is used up.
  */
 enum leafid_core_on_exhausted
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
    * It waits for the next tick of the clock.
@@ -166,23 +166,23 @@ enum leafid_core_on_exhausted
   /**
    * It uses the next tick ahead of the clock, within max_backwards_ms.
    */
-  LEAFID_CORE_BORROW = 1,
+  LEAFID_CORE_BORROW = 1
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum leafid_core_on_exhausted leafid_core_on_exhausted;
 #else
 typedef int32_t leafid_core_on_exhausted;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
 
 /**
  * How an id is written as text. Each form has one text for an id, and leafid_core_parse_formatted_id accepts no other.
  */
 enum leafid_core_text_form
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
    * Decimal digits without leading zeros. Their order as text is not the order of the ids.
@@ -199,15 +199,15 @@ enum leafid_core_text_form
   /**
    * The id in a UUID of version 8 (RFC 9562), in lower case: 36 characters, whose order as bytes is the order of the ids.
    */
-  LEAFID_CORE_TEXT_FORM_UUID = 3,
+  LEAFID_CORE_TEXT_FORM_UUID = 3
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum leafid_core_text_form leafid_core_text_form;
 #else
 typedef int32_t leafid_core_text_form;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
 
 /**
  * A generator of one worker id.
@@ -303,7 +303,7 @@ typedef struct leafid_core_span {
 
 #ifdef __cplusplus
 extern "C" {
-#endif // __cplusplus
+#endif /* __cplusplus */
 
 /**
  * Parses a layout: a preset ("leaf", "uid-generator", "yitter", "sonyflake", "js-safe") or bits of timestamp, worker
@@ -467,6 +467,6 @@ void leafid_core_generator_free(struct leafid_core_generator *generator);
 
 #ifdef __cplusplus
 }  // extern "C"
-#endif  // __cplusplus
+#endif  /* __cplusplus */
 
 #endif  /* LEAFID_CORE_H */

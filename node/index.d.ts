@@ -150,8 +150,8 @@ export type Layout = LayoutPreset | `${number}|${number}|${number}` | LayoutFiel
  */
 export interface SnowflakeOptions {
   /**
-   * `7`, `{ first: 0, last: 31 }`, `'0-31'`, `'hostname:orders'`, `'hostname:orders*8'`, URLs of lease servers, a function or
-   * an object that gives worker ids. Default: the environment's `LEAFID_WORKER`.
+   * `7`, `{ first: 0, last: 31 }`, `'0-31'`, `'local'` on this machine alone, `'hostname:orders'`, `'hostname:orders*8'`, URLs
+   * of lease servers, a function or an object that gives worker ids. Default: the environment's `LEAFID_WORKER`.
    */
   readonly worker?: number | string | readonly string[] | WorkerRange | WorkerClaim | WorkerLeases | null
   /**
@@ -195,8 +195,9 @@ export interface SnowflakeOptions {
    */
   readonly noRecordWaitMs?: number | null
   /**
-   * Whether to claim the worker id at the first id instead of in the constructor. Default `false`. If a user callback or a
-   * lease server gives the worker id, calls are `ERR_LEAFID_WOULD_BLOCK` until it has answered.
+   * Whether to claim the worker id at the first id instead of in the constructor, with the environment of that time.
+   * Default `false`. If a user callback or a lease server gives the worker id, calls are `ERR_LEAFID_WOULD_BLOCK` until it
+   * has answered.
    */
   readonly lazy?: boolean | null
   /** `'system'` (default), or `'coarse'`: cheaper to read, and late by up to {@link SnowflakeStats.clockLagMs}. */
@@ -205,11 +206,14 @@ export interface SnowflakeOptions {
   readonly startAfter?: bigint | string | number | null
   /** Returns the clocks of peers, Unix milliseconds, before each claim. A promise needs {@link Snowflake.open} or `lazy`. */
   readonly peerTimes?: (() => readonly number[] | PromiseLike<readonly number[]>) | null
-  /** Sent to lease servers as `Authorization: Bearer …`. This and the next four options need URLs of lease servers. */
+  /**
+   * Sent to lease servers as `Authorization: Bearer …`. Default: `LEAFID_TOKEN`, or the file `LEAFID_TOKEN_FILE`. This and the
+   * next four options need URLs of lease servers.
+   */
   readonly token?: string | null
   /** More headers for lease servers. */
   readonly headers?: Readonly<Record<string, string>> | null
-  /** A PEM file of certificate authorities for lease servers, in addition to the system's. */
+  /** A PEM file of certificate authorities for lease servers, in addition to the system's. Default: `LEAFID_CA_FILE`. */
   readonly caFile?: string | null
   /** The longest duration of a claim, renewal or release, over all servers, milliseconds, 1 to 3600000. Default 1000. */
   readonly requestTimeoutMs?: number | null
@@ -276,7 +280,7 @@ export declare class Snowflake {
    * a lease server, failed), `_CLOCK_BACKWARDS`, `_BEFORE_EPOCH`, `_TIME_EXHAUSTED`, `_STATE_IO`, `_STATE_CORRUPT`,
    * `_STATE_MISMATCH`, `_WOULD_BLOCK` (also for a source of worker ids that returns a promise: see {@link Snowflake.open}).
    */
-  constructor(options?: SnowflakeOptions | null)
+  constructor(options?: SnowflakeOptions | number | string | null)
 
   /**
    * The constructor as a promise; it uses the lease server and the disk off this thread. It rejects with what the
@@ -284,8 +288,8 @@ export declare class Snowflake {
    * record of a killed process may be ahead of the clock: the constructor then throws `ERR_LEAFID_WOULD_BLOCK`, and this
    * waits for the clock, 4 s at most, or `timeoutMs` if that is longer.
    */
-  static open<T extends typeof Snowflake>(this: T, options?: SnowflakeOptions | null): Promise<InstanceType<T>>
-  static open(this: void, options?: SnowflakeOptions | null): Promise<Snowflake>
+  static open<T extends typeof Snowflake>(this: T, options?: SnowflakeOptions | number | string | null): Promise<InstanceType<T>>
+  static open(this: void, options?: SnowflakeOptions | number | string | null): Promise<Snowflake>
 
   /**
    * The next id: 0 to 2^63-1, above every earlier one of this generator.
@@ -446,11 +450,11 @@ export interface ServerSegmentsOptions extends CommonSegmentsOptions {
    * others, 1 is your word that tags called so are no blocks of ids for anybody.
    */
   readonly blockSize?: number | null
-  /** Sent to servers as `Authorization: Bearer …`; to tinyid as its own `token`. */
+  /** Sent to servers as `Authorization: Bearer …`; to tinyid as its own `token`. Default as of a snowflake. */
   readonly token?: string | null
   /** More headers for servers. */
   readonly headers?: Readonly<Record<string, string>> | null
-  /** A PEM file of certificate authorities for servers, in addition to the system's. */
+  /** A PEM file of certificate authorities for servers, in addition to the system's. Default: `LEAFID_CA_FILE`. */
   readonly caFile?: string | null
   /** Counters of a `file:` source. */
   readonly tags?: Readonly<Record<string, FileTag>> | null

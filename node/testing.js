@@ -170,6 +170,10 @@ class FakeSnowflake {
     return this.#workerId
   }
 
+  [Symbol.for('nodejs.util.inspect.custom')]() {
+    return `FakeSnowflake { workerId: ${this.#workerId}, not unique }`
+  }
+
   get layout() {
     return this.#layout
   }

@@ -27,6 +27,7 @@ mod stats_fields;
 mod supply_options;
 #[cfg(any(feature = "format", feature = "wire"))]
 mod table;
+mod unknown_option;
 mod worker_ids;
 
 pub use crate::secrets::{ENCODED, has_raw_password, shown_path, shown_url, shown_urls};
@@ -61,4 +62,5 @@ pub use stats_fields::{STATS, StatsField, StatsKind, StatsOf};
 pub use supply_options::{Prewarm, Protocol, SupplyFrom, SupplyOptions};
 #[cfg(any(feature = "format", feature = "wire"))]
 pub use table::{OPTIONS, OptionKind, OptionOf, OptionRow};
-pub use worker_ids::{WorkerOption, WorkerRange, of_hostname, server_urls};
+pub use unknown_option::unknown_option;
+pub use worker_ids::{ChosenBy, WorkerOption, WorkerRange, of_hostname, server_urls};

@@ -4,10 +4,11 @@
 //! have two holders. Of the place of marks only [`machine_start`] matters, and whether its file system is a network's.
 
 use crate::call::{Clocks, FileAdvice, SharedFailure};
-use crate::format::state::Writer;
+use crate::format::state::{StoredRecord, Writer};
 use crate::format::unused::MachineStart;
-use crate::options::deployment::{self, FileSystem, FilesystemKind, RangePlace, Scope};
-use crate::options::{RunOptions, WorkerRange, check_clock};
+use crate::options::deployment::{self, FileSystem, FilesystemKind, Scope, WorkerPlace};
+use crate::options::{ChosenBy, RunOptions, WorkerRange, check_clock};
+use crate::quoted::Quoted;
 use crate::snowflake::LONGEST_SPAN_MS;
 use crate::spelling::name::{EXCLUSIVE_RANGE, PERSIST};
 use crate::{ClockFilter, Code, Error, Layout, OnExhausted, Result, Rules, Utc};
@@ -125,6 +126,8 @@ pub struct Place {
     pub no_record_wait_ms: i64,
     /// The worker id of the process from which this one was forked, if it had one.
     pub inherited: Option<u32>,
+    /// Whether the records must all be of this machine: its worker ids are `local`.
+    pub one_machine: bool,
 }
 
 impl Place {
@@ -166,7 +169,9 @@ impl Place {
         }
         let moves = forgets || facts.surroundings.is_some() || facts.scope != Scope::Host;
         let no_record_wait_ms = settings.no_record_wait_ms.max(least_wait_ms);
-        Ok((Place { forgets, moves, no_record_wait_ms, ..facts.place(now_ms) }, warnings))
+        let is_local = settings.workers.is_some_and(|workers| workers.chosen_by == ChosenBy::Local);
+        let one_machine = is_local && !settings.exclusive_range;
+        Ok((Place { forgets, moves, no_record_wait_ms, one_machine, ..facts.place(now_ms) }, warnings))
     }
 
     /// A place for leases whose source stores the spans. `clock`: the filter of the process's clock.
@@ -180,7 +185,28 @@ impl Place {
             moves: false,
             no_record_wait_ms: 0,
             inherited: None,
+            one_machine: false,
         }
+    }
+
+    /// Errors: `invalid_argument` for a record of another machine, where all must be of this one.
+    pub(crate) fn check_machine(&self, found: &StoredRecord) -> Result<()> {
+        let (theirs, ours) = (&found.writer.host, &self.writer.host);
+        let label = |host: &str| host.split('.').next().unwrap_or_default().to_ascii_lowercase();
+        let is_ours = theirs.is_empty() || label(theirs) == label(ours);
+        if !self.one_machine || is_ours {
+            return Ok(());
+        }
+        let message = format!(
+            "worker is \"local\", for one machine alone, but the record of worker id {} in {} is of host {}, and this is {}: \
+             give each host worker ids of its own. If it is one machine whose name has changed, set {EXCLUSIVE_RANGE} \
+             (LEAFID_EXCLUSIVE_RANGE=1)",
+            found.record.worker_id,
+            self.directory,
+            Quoted(theirs),
+            Quoted(ours)
+        );
+        Err(Error::new(Code::InvalidArgument, message))
     }
 
     /// The rules of a generator here, from those of the user.
@@ -224,16 +250,16 @@ fn check_directory(
     forgets: bool,
 ) -> Result<Option<String>> {
     deployment::refuse_network(fs, path, settings.shared_fs, deployment::LOCAL_STATE)?;
-    let (surroundings, scope, exclusive) = (facts.surroundings, facts.scope, settings.exclusive_range);
-    // With `hostname:`, the host's name separates the hosts, even if the directory does not.
-    let workers = settings.workers.filter(|workers| !workers.by_hostname);
-    let is_range = |workers: &&WorkerRange| workers.first != workers.last;
-    if workers.is_some_and(|workers| is_range(&workers)) {
-        RangePlace { fs, path, named, surroundings, scope, exclusive }.refuse()?;
-    } else if scope == Scope::NoLock && settings.workers.is_some_and(|workers| is_range(&workers)) {
-        // Of one host, other state directories are not seen.
-        RangePlace { fs, path, named, surroundings: None, scope, exclusive }.refuse()?;
-    }
+    let place = WorkerPlace {
+        workers: settings.workers,
+        fs,
+        path,
+        named,
+        surroundings: facts.surroundings,
+        scope: facts.scope,
+        exclusive: settings.exclusive_range,
+    };
+    place.refuse()?;
     if forgets && settings.rules.on_exhausted == OnExhausted::Borrow {
         let allowed = format!(
             "\"wait\" with records on {}, which may not outlive this container: ids never run ahead of the clock",
@@ -241,8 +267,7 @@ fn check_directory(
         );
         return Err(Error::invalid("on_exhausted", "\"borrow\"", &allowed));
     }
-    let fixed = workers.filter(|workers| !is_range(workers)).map(|workers| workers.first);
-    Ok(deployment::warning(fs, path, named, surroundings, fixed))
+    Ok(place.warning())
 }
 
 /// Without a record, only the host lock holds another process off.
@@ -265,6 +290,7 @@ fn check_copies(settings: &PlaceSettings<'_>, copies: &str, other: &str) -> Resu
         return Ok(());
     }
     let (what, gets) = match settings.workers {
+        Some(WorkerRange { chosen_by: ChosenBy::Local, .. }) => ("\"local\"", "would get"),
         Some(workers) if workers.first == workers.last => ("a number", "would get"),
         Some(_) => ("a range", "would get"),
         None => ("a function", "may get"),

@@ -1,7 +1,7 @@
 //! What options say together: which exclude each other, and what a source makes of the others.
 
 use leafid_core::options::{
-    Environment, FileTag, OptionOf, OptionValue, OptionValues, Prewarm, RunOptions, SupplyFrom,
+    ChosenBy, Environment, FileTag, OptionOf, OptionValue, OptionValues, Prewarm, RunOptions, SupplyFrom,
     SupplyOptions, WorkerFrom,
 };
 use leafid_core::wire::leaf::LeafMode;
@@ -67,13 +67,38 @@ fn of_servers() -> [(&'static str, OptionValue); 5] {
 #[test]
 fn a_worker_must_be_named() {
     says(run(&[]), "worker is not set, nor is LEAFID_WORKER; allowed: a number");
+    let advice = run(&[]).unwrap_err();
+    assert!(
+        advice.message().contains(": LEAFID_WORKER=local. ")
+            && advice.message().ends_with("LEAFID_WORKER=0-31")
+    );
+    // On a platform without files, `local` is no advice.
+    let nowhere = Environment { variable: &|_| None, host_name: "" };
+    let error = RunOptions::parse(&values(OptionOf::Snowflake, &[]), &nowhere).unwrap_err();
+    assert!(error.message().ends_with("docs/OPTIONS.md"), "{error}");
     let ids = |variable| match run_in(&[("LEAFID_WORKER", variable)], &[]).unwrap().worker {
-        WorkerFrom::Ids(ids) => (ids.first, ids.last, ids.by_hostname),
+        WorkerFrom::Ids(ids) => (ids.first, ids.last, ids.chosen_by),
         other => panic!("{other:?}"),
     };
-    assert_eq!(ids("0-31"), (0, 31, false));
-    assert_eq!(ids("hostname:orders*8"), (24, 31, true));
+    assert_eq!(ids("0-31"), (0, 31, ChosenBy::User));
+    assert_eq!(ids("local"), (0, 255, ChosenBy::Local));
+    assert_eq!(ids("hostname:orders*8"), (24, 31, ChosenBy::HostName));
     says(run_in(&[("LEAFID_WORKER", "http://a:0")], &[]), "LEAFID_WORKER is \"http://a:0\", whose port");
+}
+
+#[test]
+fn a_lazy_snowflake_needs_a_worker_when_it_claims() {
+    let lazy = values(OptionOf::Snowflake, &[("lazy", flag(true))]);
+    let claim = |variable: &dyn Fn(&str) -> Option<Vec<u8>>| {
+        RunOptions::parse_for_claim(&lazy, &Environment { variable, host_name: "orders-3" })
+    };
+    assert_eq!(run(&[("lazy", flag(true))]).unwrap().worker, WorkerFrom::Later);
+    says(claim(&|_| None), "worker is not set, nor is LEAFID_WORKER; allowed: a number");
+    let set = |name: &str| (name == "LEAFID_WORKER").then(|| b"7".to_vec());
+    assert!(claim(&set).unwrap().worker.ids().is_some_and(|ids| ids.first == 7));
+    // It may be leased.
+    assert!(run(&[("lazy", flag(true)), ("persist", flag(false)), ("on_exhausted", text("borrow"))]).is_ok());
+    says(run(&[("lazy", flag(true)), ("timeout_ms", int(0))]), "timeout_ms is 0");
 }
 
 #[test]
@@ -112,6 +137,36 @@ fn options_for_servers_need_servers() {
 }
 
 #[test]
+fn variables_for_servers_need_none() {
+    let set = [("LEAFID_TOKEN", "s3cret"), ("LEAFID_CA_FILE", "/ca.pem")];
+    let asked = |variables: &[(&str, &str)], set: Set<'_>| {
+        let url = [&[("worker", text(URL))], set].concat();
+        let WorkerFrom::Servers(servers) = run_in(variables, &url).unwrap().worker else { panic!() };
+        (servers.token, servers.ca_file)
+    };
+    assert_eq!(asked(&set, &[]), (Some("s3cret".into()), Some(b"/ca.pem".to_vec())));
+    let own = [("token", text("own")), ("ca_file", text("own.pem"))];
+    assert_eq!(asked(&set, &own), (Some("own".into()), Some(b"own.pem".to_vec())));
+    assert_eq!(asked(&[("LEAFID_TOKEN", ""), ("LEAFID_CA_FILE", "")], &[]), (None, None));
+    for worker in [int(7), text("0-31"), OptionValue::Leases] {
+        assert!(run_in(&set, &[("worker", worker)]).is_ok());
+    }
+    let error = run_in(&[("LEAFID_TOKEN", "s3\ncret")], &[("worker", text(URL))]).unwrap_err();
+    assert!(
+        error.message().starts_with("LEAFID_TOKEN is a text with a control character; allowed: "),
+        "{error}"
+    );
+    let variable = |name: &str| (name == "LEAFID_TOKEN").then(|| b"s3cret".to_vec());
+    let environment = Environment { variable: &variable, host_name: "" };
+    let parsed = |set: Set<'_>| SupplyOptions::parse(&values(OptionOf::Segments, set), &environment).unwrap();
+    for protocol in ["range", "leaf", "tinyid"] {
+        let options = parsed(&[("servers", text(URL)), ("protocol", text(protocol))]);
+        assert_eq!(options.from.servers().unwrap().token.as_deref(), Some("s3cret"), "{protocol}");
+    }
+    assert_eq!(parsed(&[("fetch", OptionValue::Callback)]).from, SupplyFrom::Callback);
+}
+
+#[test]
 fn without_a_record_an_id_is_certain_and_never_ahead() {
     let (unstored, borrows) = (("persist", flag(false)), ("on_exhausted", text("borrow")));
     says(
@@ -119,6 +174,11 @@ fn without_a_record_an_id_is_certain_and_never_ahead() {
         "persist is false; allowed: true with",
     );
     assert!(run(&[("worker", OptionValue::Range(1, 1)), unstored.clone()]).is_ok());
+    let one_worker = ("layout", text("41|0|22"));
+    says(
+        run(&[("worker", text("local")), one_worker, unstored.clone()]),
+        "persist is false; allowed: true with",
+    );
     says(
         run(&[("worker", int(7)), unstored.clone(), borrows.clone()]),
         "on_exhausted is \"borrow\"; allowed",

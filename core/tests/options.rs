@@ -271,13 +271,20 @@ fn the_last_value_of_an_option_counts() {
     assert_eq!(RunOptions::parse(&set, &EMPTY).unwrap().name, "c");
 }
 
+/// What the message says of the option that is meant.
+fn meant(row: &Value) -> String {
+    let said = [("called", "; here it is "), ("nearest", "; the nearest is ")];
+    said.iter().filter_map(|(key, said)| Some(format!("{said}{}", row[key].as_str()?))).collect()
+}
+
 #[test]
 fn an_option_of_the_other_kind_and_an_unknown_one_are_refused() {
-    for (of, name) in
-        [(OptionOf::Snowflake, "step"), (OptionOf::Segments, "worker"), (OptionOf::Segments, "Step")]
-    {
+    for row in entries(&option_vectors(), "unknown") {
+        let (of, name) = (of(row), text(row, "name"));
         let error = OptionValues::new(of).set(name, OptionValue::Int(1)).unwrap_err();
-        let said = format!("\"{name}\" is an unknown option; allowed: those of docs/OPTIONS.md");
+        let known = OPTIONS.iter().filter(|row| row.of.includes(of)).map(|row| row.name);
+        let known = known.collect::<Vec<_>>().join(", ");
+        let said = format!("\"{name}\" is an unknown option{}; allowed: {known}", meant(row));
         assert_eq!((error.code(), error.message()), (Code::InvalidArgument, said.as_str()));
     }
 }

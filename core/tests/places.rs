@@ -2,18 +2,18 @@
 
 use crate::common::{NOW_MS as NOW, PLAIN};
 use leafid_core::call::{Clocks, FileAdvice};
-use leafid_core::options::WorkerRange;
 use leafid_core::options::deployment::{
     FileSystem, FilesystemKind, LOCAL_STATE, Scope, check_counters, refuse_network, surroundings,
 };
+use leafid_core::options::{ChosenBy, WorkerRange};
 use leafid_core::place::{FilesAt, Place, PlaceFacts, PlaceSettings, machine_start};
 use leafid_core::{ClockFilter, Code, Error, Layout, OnClockBackwards, OnExhausted, Rules};
 use std::sync::Arc;
 use std::time::Duration;
 
 const CLOCKS: Clocks = Clocks { wall_ms: NOW, boot: Duration::from_secs(1_000) };
-const ONE: WorkerRange = WorkerRange { first: 7, last: 7, by_hostname: false };
-const RANGE: WorkerRange = WorkerRange { first: 0, last: 31, by_hostname: false };
+const ONE: WorkerRange = WorkerRange { first: 7, last: 7, chosen_by: ChosenBy::User };
+const RANGE: WorkerRange = WorkerRange { first: 0, last: 31, chosen_by: ChosenBy::User };
 const OPTIONS: PlaceSettings<'static> = PlaceSettings {
     layout: &Layout::LEAF,
     rules: &PLAIN,
@@ -127,10 +127,41 @@ fn a_range_is_for_processes_that_see_one_another() {
     assert!(error.message().starts_with("worker is a range, and this runs in Kubernetes;"), "{error}");
     quiet(on_disk(), &with(&RANGE));
     quiet(in_kubernetes(), &PlaceSettings { exclusive_range: true, ..with(&RANGE) });
-    quiet(in_kubernetes(), &with(&WorkerRange { by_hostname: true, ..RANGE }));
+    quiet(in_kubernetes(), &with(&WorkerRange { chosen_by: ChosenBy::HostName, ..RANGE }));
     quiet(in_kubernetes(), &PlaceSettings { workers: None, leases: true, ..OPTIONS });
     let apart = PlaceFacts { scope: Scope::OwnNetwork, ..on_disk() };
     assert!(check(apart, &with(&RANGE)).is_err());
+}
+
+#[test]
+fn local_is_for_one_machine_alone() {
+    let local =
+        PlaceSettings { workers: Some(&WorkerRange { chosen_by: ChosenBy::Local, ..RANGE }), ..OPTIONS };
+    let (place, warnings) = check(on_disk(), &local).unwrap();
+    assert!(place.one_machine);
+    assert_eq!(warnings.len(), 1);
+    assert!(
+        warnings[0].starts_with("worker is \"local\": ids are unique on this machine alone;"),
+        "{warnings:?}"
+    );
+    let stated = PlaceSettings { exclusive_range: true, ..local };
+    assert!(!check(on_disk(), &stated).unwrap().0.one_machine);
+    assert!(!quiet(on_disk(), &PlaceSettings { workers: Some(&RANGE), ..OPTIONS }).one_machine);
+    let in_kubernetes = || PlaceFacts { surroundings: Some("Kubernetes"), ..on_disk() };
+    for settings in [local, stated] {
+        let error = check(in_kubernetes(), &settings).unwrap_err();
+        assert!(
+            error.message().starts_with("worker is \"local\", for one machine alone, and this runs in"),
+            "{error}"
+        );
+        assert!(!error.message().contains("LEAFID_EXCLUSIVE_RANGE"), "{error}");
+    }
+    let apart = || PlaceFacts { scope: Scope::OwnNetwork, ..on_disk() };
+    let error = check(apart(), &local).unwrap_err();
+    assert!(error.message().contains("LEAFID_EXCLUSIVE_RANGE=1) only if"), "{error}");
+    assert!(check(apart(), &stated).is_ok());
+    let error = check(in_browser(true), &local).unwrap_err();
+    assert!(error.message().starts_with("worker is \"local\", and this is a browser"), "{error}");
 }
 
 #[test]
@@ -140,7 +171,7 @@ fn a_fixed_worker_id_of_a_container_is_warned_of() {
     assert!(warnings[0].starts_with("worker id 7 is fixed in Kubernetes"), "{warnings:?}");
     quiet(
         in_kubernetes(),
-        &PlaceSettings { workers: Some(&WorkerRange { by_hostname: true, ..ONE }), ..OPTIONS },
+        &PlaceSettings { workers: Some(&WorkerRange { chosen_by: ChosenBy::HostName, ..ONE }), ..OPTIONS },
     );
 }
 
@@ -156,11 +187,11 @@ fn without_a_record_and_a_host_lock_a_worker_id_is_the_user_s_statement() {
     // Its record holds off those who use the same directory.
     let on_disk = || lockless(directory_on(FilesystemKind::Local, "ext4"));
     quiet(on_disk(), &OPTIONS);
-    let eight = WorkerRange { by_hostname: true, ..RANGE };
+    let eight = WorkerRange { chosen_by: ChosenBy::HostName, ..RANGE };
     let by_name = |workers| PlaceSettings { workers: Some(workers), ..OPTIONS };
     let error = check(on_disk(), &by_name(&eight)).unwrap_err();
     assert!(error.message().starts_with("worker is a range, and no host lock can be taken here"), "{error}");
-    quiet(on_disk(), &by_name(&WorkerRange { by_hostname: true, ..ONE }));
+    quiet(on_disk(), &by_name(&WorkerRange { chosen_by: ChosenBy::HostName, ..ONE }));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::common::{NOW_MS, PER_TICK, PLAIN, granted, layout};
 use leafid_core::{Action, Layout, LayoutFields, OnExhausted, Rules, Snowflake, Span, TickRuns};
+use std::collections::BTreeSet;
 
 /// A clock that moves on only when asked to wait.
 fn waits(action: Action) -> i64 {
@@ -176,6 +177,29 @@ fn starts_lie_below_the_bound_and_spread() {
 fn low_rates_are_not_all_even() {
     let odd = starts(Layout::LEAF, 100, 0, 1_000).iter().filter(|start| *start % 2 == 1).count();
     assert!((400..=600).contains(&odd), "{odd} odd of 1000");
+}
+
+/// docs/FAQ.md says so of `id % n`, where n is a power of two.
+#[test]
+fn a_low_rate_reaches_as_many_shards_as_the_random_start() {
+    let reached = |layout, random_start, shard: &dyn Fn(i64) -> i64| {
+        let flake = granted(layout, Rules { random_start, ..PLAIN }, 7, NOW_MS, 20_000);
+        let ids = (0..20_000).map(|ms| flake.next(NOW_MS + ms).expect("granted"));
+        ids.map(shard).collect::<BTreeSet<_>>().len()
+    };
+    for (random_start, shards, count) in [
+        (100, 64, 64),
+        (100, 128, 100),
+        (100, 1_024, 100),
+        (512, 512, 512),
+        (512, 1_024, 512),
+        (1_000_000, 1_024, 512),
+    ] {
+        let found = reached(Layout::LEAF, random_start, &|id| id % shards);
+        assert_eq!(found, count, "{shards} shards with {random_start}");
+    }
+    assert_eq!(reached(Layout::SONYFLAKE, 100, &|id| id % 1_024), 1, "the worker id");
+    assert_eq!(reached(Layout::LEAF, 100, &|id| (id >> 22) % 1_024), 1_024, "the millisecond");
 }
 
 #[test]

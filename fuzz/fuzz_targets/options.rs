@@ -32,11 +32,12 @@ fn decimal(text: &str) -> Option<i64> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// `7`, `0-31`, `hostname:NAME*8`, as said in words.
+/// `7`, `0-31`, `local`, `hostname:NAME*8`, as said in words.
 fn worker(text: &str, host: &str) {
     let layout = Layout::LEAF;
     let said = worker_ids(&Worker::from(text), &layout);
     if !text.starts_with("hostname:") {
+        let text = if text == "local" { "0-255" } else { text };
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         let within = |id: &i64| *id <= layout.max_worker_id().into();
         let expected =
@@ -48,13 +49,19 @@ fn worker(text: &str, host: &str) {
     }
     said.map_or_else(|error| refused(&error), drop);
     if let Ok((first, last)) = ids_of_hostname(text, host) {
-        // Of neighbours each has as many, and none of another's.
-        let name = text.rsplit_once('*').map_or(text, |(name, _)| name);
-        let ordinal =
-            host.split('.').next().and_then(|own| decimal(own.strip_prefix(name)?.strip_prefix('-')?));
-        let each = last - first + 1;
-        assert!(first >= 0 && each >= 1, "{text:?} {host:?}");
-        assert_eq!(Some(first), ordinal.and_then(|ordinal| ordinal.checked_mul(each)), "{text:?} {host:?}");
+        assert!(first >= 0 && first <= last, "{text:?} {host:?}");
+        // A host with a digit more in its name has none of these.
+        let name = host.split('.').next().unwrap_or_default();
+        for (at, _) in name.char_indices() {
+            for digit in ["0", "1", "9"] {
+                let other = format!("{}{digit}{}", &name[..at], &name[at..]);
+                let theirs = ids_of_hostname(text, &other);
+                assert!(
+                    theirs.is_err() || theirs.is_ok_and(|theirs| theirs.1 < first || theirs.0 > last),
+                    "{text:?} {host:?} {other:?}"
+                );
+            }
+        }
     }
 }
 

@@ -157,6 +157,26 @@ test('lazy claims with the first id', () => {
   assert.equal(thrown(() => new Snowflake({ ...options, lazy: true, worker: 1024 })).code, INVALID, 'options are checked at once')
 })
 
+test('lazy reads the environment at the first id', t => {
+  const before = process.env.LEAFID_WORKER
+  t.after(() => (before === undefined ? delete process.env.LEAFID_WORKER : (process.env.LEAFID_WORKER = before)))
+  delete process.env.LEAFID_WORKER
+  const options = space()
+  const flake = new Snowflake({ ...options, lazy: true })
+  const refused = thrown(flake.next)
+  assert.equal(refused.code, INVALID)
+  assert.match(refused.message, /^worker is not set, nor is LEAFID_WORKER; allowed: /)
+  assert.equal(thrown(() => new Snowflake(options)).message, refused.message)
+  process.env.LEAFID_WORKER = '9'
+  assert.equal(decode(flake.next()).workerId, 9)
+  flake.close()
+  const other = new Snowflake({ ...space(), lazy: true })
+  // Nothing listens there: the claim is not waited for.
+  process.env.LEAFID_WORKER = 'http://127.0.0.1:1'
+  assert.equal(thrown(other.next).code, 'ERR_LEAFID_WOULD_BLOCK')
+  other.close()
+})
+
 test('peerTimes: a clock beside the median of three is refused', async () => {
   // As far from the clock as these, when they are asked.
   const off = [-20_000, -20_000, -20_000, 0]

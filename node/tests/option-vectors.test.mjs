@@ -7,7 +7,7 @@ import { Segments, Snowflake } from 'leafid'
 import { wasm } from './counter.mjs'
 import { space, vectors } from './support.mjs'
 
-const { options, environment } = vectors('options.json')
+const { options, unknown, environment } = vectors('options.json')
 const camel = name => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())
 /** leafid/wasm on a server keeps no files. */
 const base = () => (wasm ? { name: space().name, persist: false } : space())
@@ -51,6 +51,16 @@ test('every option takes and refuses what the vector says', () => {
       if (wasm && value === 'borrow') continue
       const error = refusal(() => opened(row, value))
       assert.equal(error, undefined, `${row.of} ${row.option}: ${inspect(value)}: ${error}`)
+    }
+  }
+})
+
+test('an unknown option is answered with the one that is meant', () => {
+  for (const { of, name, called, nearest } of unknown) {
+    const [what, meant] = called ? ['; here it is ', camel(called)] : nearest ? ['; the nearest is ', camel(nearest)] : ['', '']
+    for (const given of [name, camel(name)]) {
+      const open = () => (of === 'snowflake' ? new Snowflake({ [given]: 1 }) : new Segments('http://127.0.0.1:1', { [given]: 1 }))
+      assertRefused(refusal(open), `"${given}" is an unknown option${what}${meant}; allowed: `, given)
     }
   }
 })

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { LeafidError, Snowflake, compose } from 'leafid'
-import { space, start, thrown } from './support.mjs'
+import { directory, space, start, thrown, wasm } from './support.mjs'
 
 function refuses(t, base, option, value, shown) {
   const error = thrown(() => new Snowflake({ ...base, [option]: value }).close())
@@ -131,7 +132,7 @@ test('layout fields', t => {
     [{ tickMs: 3_600_001 }, /^tickMs is 3600001;/],
     [{ order: 'x' }, /^order is "x";/],
     [{ order: 7 }, /^order is 7;/],
-    [{ worker_bits: 5 }, /^"worker_bits" is an unknown option; allowed: timestampBits, /],
+    [{ worker_bits: 5 }, /^"worker_bits" is an unknown option; the nearest is workerBits; allowed: timestampBits, /],
   ]
   for (const [layout, message] of wrong) {
     assert.match(refuses(t, base, 'layout', layout), message)
@@ -143,14 +144,27 @@ test('unknown names are refused', t => {
   const base = { ...space(), worker: 1 }
   for (const name of ['workers', 'Persist', 'state_dir', 'shared_fs', '', '__proto', 'constructor']) {
     const message = refuses(t, base, name, undefined)
-    assert.ok(message.startsWith(`"${name}" is an unknown option; allowed: those of docs/OPTIONS.md`), message)
+    assert.match(message, new RegExp(`^"${name}" is an unknown option(; the nearest is \\w+)?; allowed: worker, name, stateDir, `))
   }
 })
 
-test('options must be an object', () => {
-  for (const options of [7, 'x', true, [], 7n, Symbol('s'), () => {}]) {
+test('options must be an object, or a worker id', () => {
+  for (const options of [true, [], 7n, Symbol('s'), () => {}]) {
     assert.throws(() => new Snowflake(options), { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /^options is / })
   }
+  for (const worker of ['x', '', 1.5, 1024, NaN]) {
+    assert.throws(() => new Snowflake(worker), { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /^worker is / })
+  }
+})
+
+test('a worker id alone, and what an inspection shows', { skip: wasm && 'leafid/wasm keeps no records here' }, t => {
+  process.env.LEAFID_STATE_DIR = directory()
+  t.after(() => delete process.env.LEAFID_STATE_DIR)
+  const flake = new Snowflake('3-5')
+  assert.equal(inspect(flake), `Snowflake { workerId: ${flake.workerId} }`)
+  flake.close()
+  assert.equal(inspect(flake), 'Snowflake { closed }')
+  assert.equal(inspect(new Snowflake({ worker: 3, lazy: true })), 'Snowflake { unclaimed }')
 })
 
 test('an option that throws when read gives its own error', t => {

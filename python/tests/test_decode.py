@@ -1,10 +1,13 @@
 """decode and compose: what they take and what they give."""
 
+import contextlib
 import copy
 import datetime
 import decimal
-import uuid
 import pickle
+import re
+import sqlite3
+import uuid
 
 import numpy
 import pytest
@@ -117,3 +120,13 @@ def test_what_is_no_id_has_no_uuid(id):
 
 def test_none_is_the_default_layout():
     assert leafid.decode(LEAFS_OWN, None) == leafid.decode(LEAFS_OWN, "leaf") == leafid.decode(LEAFS_OWN)
+
+
+def test_the_time_of_an_id_in_sql(project):
+    page = (project / "docs/CHOOSING.md").read_text()
+    expression = re.search(r"^\| SQLite \| `(.*)` \|$", page, re.M)[1]
+    with contextlib.closing(sqlite3.connect(":memory:")) as db:
+        for id in (0, 1169786042799259000, leafid.compose(1_767_225_600_123, 1023, 4095)):
+            text = db.execute(f"SELECT {expression} FROM (SELECT ? AS id)", [id]).fetchone()[0]
+            told = datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.UTC)
+            assert told == leafid.decode(id).time, id

@@ -56,6 +56,28 @@ def test_a_token_and_headers(space, server):
     assert all(request["headers"]["x-team"] == "orders" for request in requests[-2:])
 
 
+def test_a_token_of_the_environment(space, server, monkeypatch, tmp_path):
+    server.do(do="token", token="secret")
+    monkeypatch.setenv("LEAFID_TOKEN", "secret")
+    leafid.Snowflake(server.url, **space).close()
+    monkeypatch.setenv("LEAFID_TOKEN", "")
+    file = tmp_path / "token"
+    monkeypatch.setenv("LEAFID_TOKEN_FILE", str(file))
+    with pytest.raises(leafid.InvalidArgumentError, match='^LEAFID_TOKEN_FILE is ".*/token"; allowed: a file that can be read'):
+        leafid.Snowflake(server.url, **space)
+    file.write_text("secret\n")
+    leafid.Snowflake(server.url, **space).close()
+    with pytest.raises(leafid.SourceInvalidError, match="401"):
+        leafid.Snowflake(server.url, **space, token="another")
+    # Without a server they are not looked at.
+    file.unlink()
+    monkeypatch.setenv("LEAFID_CA_FILE", "/nowhere")
+    leafid.Snowflake(7, **space).close()
+    monkeypatch.setenv("LEAFID_TOKEN", "secret")
+    with pytest.raises(leafid.InvalidArgumentError, match='^ca_file is "/nowhere"'):
+        leafid.Snowflake(server.url, **space)
+
+
 def test_lazy_claims_with_the_first_id(space, server):
     with leafid.Snowflake(server.url, **space, lazy=True) as flake:
         assert held(server) == {}

@@ -13,6 +13,8 @@ VARIABLES = [
     (row["variable"], value, kind) for row in VECTOR["environment"] for kind in ("bad", "good") for value in row[kind]
 ]
 
+MEANT = {"called": "here it", "nearest": "the nearest"}
+
 
 def opened(row, value, space):
     options = space | row.get("with", {}) | {row["option"]: value}
@@ -45,6 +47,17 @@ def test_every_variable_takes_and_refuses_what_the_vector_says(space, monkeypatc
         leafid.Snowflake(**options)
 
 
+@pytest.mark.parametrize("row", VECTOR["unknown"], ids=lambda row: f"{row['of']} {row['name']}")
+def test_an_unknown_option_is_answered_with_the_one_that_is_meant(row):
+    kind = leafid.Snowflake if row["of"] == "snowflake" else leafid.Segments
+    said = "".join(f"; {what} is {row[key]}" for key, what in MEANT.items() if key in row)
+    with pytest.raises(leafid.InvalidArgumentError) as caught:
+        kind(**{row["name"]: None})
+    begins, known = str(caught.value).split("; allowed: ")
+    assert begins == f'"{row["name"]}" is an unknown option{said}'
+    assert set(known.split(", ")) == {every["option"] for every in VECTOR["options"] if every["of"] == row["of"]}
+
+
 def test_the_vector_names_every_option():
     """A new option gets a row: docs/OPTIONS.md is held to have each."""
     for of in ("snowflake", "segments"):
@@ -57,5 +70,5 @@ def documented_options(of):
     text = (PROJECT / "docs/OPTIONS.md").read_text()
     section = text.split(f"## Options of {'a snowflake' if of == 'snowflake' else 'segments'}")[1].split("\n## ")[0]
     return {line.split("`")[1] for line in section.splitlines() if line.startswith("| `")} - {
-        "7", "0-31", "hostname:orders", "hostname:orders*8", "https://ids-1:8443",
+        "7", "0-31", "local", "hostname:orders", "hostname:orders+64*8-127", "https://ids-1:8443",
     }  # fmt: skip

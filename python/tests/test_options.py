@@ -73,12 +73,6 @@ def test_the_bound_is_of_the_rule(space):
         flake.next()
 
 
-@pytest.mark.parametrize("option", ["workers", "persistent", "clock", "Lazy", "startAfter", "Worker"])
-def test_an_unknown_option_is_refused_by_name(space, option):
-    with pytest.raises(leafid.InvalidArgumentError, match=rf'^"{option}" is an unknown option; allowed: those of docs/OPTIONS.md$'):
-        leafid.Snowflake(1, **space, **{option: 7})
-
-
 def test_options_are_keywords(space):
     with pytest.raises(TypeError):
         leafid.Snowflake(1, space["name"])
@@ -114,8 +108,20 @@ def test_the_worker_of_the_environment(space, run, monkeypatch):
     with pytest.raises(leafid.InvalidArgumentError, match='^LEAFID_WORKER is "x"'):
         leafid.Snowflake(**space)
     monkeypatch.delenv("LEAFID_WORKER")
-    with pytest.raises(leafid.InvalidArgumentError, match="^worker is not set, nor is LEAFID_WORKER; allowed: "):
+    unset = "^worker is not set, nor is LEAFID_WORKER; allowed: .* LEAFID_WORKER=local"
+    with pytest.raises(leafid.InvalidArgumentError, match=unset):
         leafid.Snowflake(**space)
+    with leafid.Snowflake(**space, lazy=True) as flake:
+        with pytest.raises(leafid.InvalidArgumentError, match=unset):
+            flake.next()
+        monkeypatch.setenv("LEAFID_WORKER", "9")
+        assert leafid.decode(flake.next()).worker_id == 9
+
+
+def test_local_is_any_worker_id_of_this_machine(space, caplog):
+    with leafid.Snowflake("local", **space) as flake:
+        assert flake.worker_id == 0
+    assert "ids are unique on this machine alone" in caplog.text
 
 
 @pytest.mark.parametrize("bad", ["yes", "2", "TRUE", "\udcff"])

@@ -80,12 +80,19 @@ if shutil.which("clang"):
 for tool in compilers:
     is_c = tool[-1] == "c"
     for name in ["leafid.h"] if is_c else ["leafid.h", "leafid.hpp"]:
-        for standard in ("c11", "c17") if is_c else ("c++17", "c++20"):
+        for standard in ("c89", "c11", "c17") if is_c else ("c++17", "c++20"):
             warnings = [*STRICT, "-Wconversion", "-Wshadow", "-Wundef", *(["-Wstrict-prototypes"] if is_c else [])]
+            if standard == "c89":
+                warnings.append("-Wno-c99-extensions")  # stdbool.h is one
             done = subprocess.run([*tool, f"-std={standard}", *warnings, "-I", str(stage / "include"), "-c", "-", "-o", str(OBJECT)],
                                   input=f"#include <{name}>\nint unused(void);\n",
                                   capture_output=True, text=True, timeout=900)
             check(f"{name} compiles with {Path(tool[0]).name} -std={standard}", done.returncode == 0, done.stderr)
+
+if cxx_compiler():
+    done = subprocess.run([cxx_compiler(), "-x", "c++", "-std=c++14", "-I", str(stage / "include"), "-fsyntax-only", "-"],
+                          input="#include <leafid.hpp>\n", capture_output=True, text=True, timeout=900)
+    check("leafid.hpp says that it needs C++17", "leafid.hpp needs C++17: compile with -std=c++17" in done.stderr, done.stderr)
 
 # The examples in the comments at the top of the headers.
 for (name, standard), tool in zip((("leafid.h", "c11"), ("leafid.hpp", "c++17")), compilers[:1 + bool(cxx_compiler())]):

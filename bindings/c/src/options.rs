@@ -124,9 +124,9 @@ pub unsafe extern "C" fn leafid_snowflake_options_free(options: *mut leafid_snow
     }
 }
 
-/// The worker id, as text: "7"; "0-31" for any free id of the range, both ends included; "hostname:orders" for N on a
-/// host called orders-N, "hostname:orders*8" for any of 8N to 8N+7; or URLs of lease servers, such as
-/// "https://ids-1:8443", separated by commas. leafid prefers the first one and backs off from one that fails. It asks
+/// The worker id, as text: "7"; "0-31" for any free id of the range, both ends included; "local" for any on this machine
+/// alone; "hostname:orders" for N on a host called orders-N, "hostname:orders*8" for any of 8N to 8N+7; or URLs of lease
+/// servers, such as "https://ids-1:8443", separated by commas. leafid prefers the first one and backs off from one that fails. It asks
 /// them on its own threads, and claims, renews and releases a lease as leafid_worker_leases describes. Default: the
 /// environment's LEAFID_WORKER; without either, leafid_snowflake_open refuses. If you call several of the functions
 /// that set the source of worker ids, the last call counts.

@@ -100,7 +100,8 @@ pub unsafe extern "C" fn leafid_segments_options_set_block_size(
     unsafe { set(options, |builder| Ok(builder.block_size(ids))) }
 }
 
-/// Sent to servers as "Authorization: Bearer ..."; to tinyid as its own token.
+/// Sent to servers as "Authorization: Bearer ..."; to tinyid as its own token. Default: the environment's LEAFID_TOKEN, or
+/// the file LEAFID_TOKEN_FILE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_token(
     options: *mut leafid_segments_options,
@@ -127,7 +128,7 @@ pub unsafe extern "C" fn leafid_segments_options_add_header(
     }
 }
 
-/// A PEM file of certificate authorities for servers, in addition to the system's.
+/// A PEM file of certificate authorities for servers, in addition to the system's. Default: LEAFID_CA_FILE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_options_set_ca_file(
     options: *mut leafid_segments_options,

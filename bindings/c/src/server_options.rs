@@ -5,7 +5,8 @@ use crate::options::{add_header, leafid_snowflake_options, set};
 use crate::text;
 use std::ffi::c_char;
 
-/// Sent to lease servers as "Authorization: Bearer ...". This and the following options need a worker that is a URL:
+/// Sent to lease servers as "Authorization: Bearer ...". Default: the environment's LEAFID_TOKEN, or the file
+/// LEAFID_TOKEN_FILE. This and the following options need a worker that is a URL:
 /// leafid_snowflake_open refuses them with any other.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_token(
@@ -31,7 +32,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_add_header(
     }
 }
 
-/// A PEM file of certificate authorities for lease servers, in addition to the system's.
+/// A PEM file of certificate authorities for lease servers, in addition to the system's. Default: LEAFID_CA_FILE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_ca_file(
     options: *mut leafid_snowflake_options,

@@ -1,5 +1,7 @@
 //! `include/leafid.h` is what cbindgen makes of this crate. With LEAFID_UPDATE_HEADER=1 it is written instead.
 
+mod c89;
+
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -45,7 +47,7 @@ fn generated() -> Result<String, Box<dyn Error>> {
     }
     let mut header = Vec::new();
     builder.generate()?.write(&mut header);
-    Ok(String::from_utf8(header)?)
+    Ok(c89::c89(std::str::from_utf8(&header)?))
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! `include/leafid_core.h` is what cbindgen makes of this crate, and its numbers are those of `leafid.h`. With
 //! LEAFID_UPDATE_HEADER=1 it is written instead.
 
+#[path = "../../c/tests/c89/mod.rs"]
+mod c89;
+
 use leafid_core::Code;
 use leafid_core_c::leafid_core_status;
 use std::error::Error;
@@ -24,7 +27,7 @@ fn generated() -> Result<String, Box<dyn Error>> {
     }
     let mut header = Vec::new();
     builder.generate()?.write(&mut header);
-    Ok(String::from_utf8(header)?)
+    Ok(c89::c89(std::str::from_utf8(&header)?))
 }
 
 #[test]

@@ -49,6 +49,12 @@ pub fn refuse(env: &Env, name: String, value: String, allowed: Option<String>) -
     Err(thrown(env, &leafid::refused(&name, &value, allowed.as_deref())))
 }
 
+/// Throws `invalid_argument` for an option that is none of those known, separated by commas, as messages name them.
+#[napi(catch_unwind)]
+pub fn refuse_unknown(env: &Env, name: String, known: String) -> napi::Result<()> {
+    Err(thrown(env, &leafid::unknown_option(&name, &known)))
+}
+
 /// A text for messages, without the password of a URL.
 #[napi(catch_unwind)]
 pub fn shown_url(text: String) -> String {

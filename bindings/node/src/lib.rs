@@ -32,7 +32,7 @@ mod wake;
 pub use answers::{AnswerObject, CallObject, LeaseObject, RenewalObject, RequestObject};
 pub use calls::{Calls, answer_call, end_calls, listen_calls, take_calls};
 pub use cli::cli;
-pub use error::{CodeRow, codes, refuse, shown_url};
+pub use error::{CodeRow, codes, refuse, refuse_unknown, shown_url};
 pub use events::{Events, EventsObject, FetchAnswer, FetchObject, answer_fetch, listen_events, take_events};
 pub use fork_generation::{fork_generation, next_generation};
 pub use id::{Parts, compose, decode, first_id_at, last_id_at};

@@ -193,6 +193,7 @@ fn opened<'env>(env: &'env Env, builder: &SnowflakeBuilder) -> napi::Result<(Obj
     }
     method(env, &mut handle, "stats", &flake, |flake| Ok(Stats::from(flake.stats()?)))?;
     method(env, &mut handle, "workerId", &flake, |flake| flake.worker_id())?;
+    method(env, &mut handle, "held", &flake, |flake| Ok(flake.held()))?;
     method(env, &mut handle, "close", &flake, |flake| flake.close())?;
     method(env, &mut handle, "closeSoon", &flake, close_soon)?;
     let fill = flake.clone();

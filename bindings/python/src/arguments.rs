@@ -146,7 +146,7 @@ pub(crate) fn reduced<'py>(
     Ok((value.get_type(), PyTuple::new(value.py(), fields?)?))
 }
 
-/// `invalid_argument` for a keyword that is not one of those that are `allowed`. `what` is "option", for example.
+/// `invalid_argument` for a key that is not one of those that are `allowed`. `what` is "field", for example.
 pub(crate) fn unknown(name: &str, value: &Bound<'_, PyAny>, what: &str, allowed: &str) -> PyErr {
     errors::raise(value.py(), &Error::invalid(&format!("{name:?}"), format!("an unknown {what}"), allowed))
 }

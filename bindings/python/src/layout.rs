@@ -1,8 +1,8 @@
 //! `leafid.Layout`.
 
-use crate::arguments::{int, shown, text, unknown};
+use crate::arguments::{int, shown, text};
 use crate::errors;
-use leafid::{LayoutFields, Order};
+use leafid::{LayoutFields, Order, unknown_option};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
@@ -50,7 +50,7 @@ impl Layout {
                     parsed.order = Order::parse(&text(&name, &value)?).map_err(|e| errors::raise(py, &e))?;
                     continue;
                 }
-                _ => return Err(unknown(&name, &value, "option", FIELDS)),
+                _ => return Err(errors::raise(py, &unknown_option(&name, FIELDS))),
             };
             if !value.is_none() {
                 *number = int(&name, &value)?;

@@ -59,9 +59,7 @@ pub(crate) fn for_each(
 ) -> PyResult<()> {
     for (key, value) in options.into_iter().flatten() {
         let name: String = key.extract()?;
-        let Some(row) = OptionRow::find(of, &name) else {
-            return Err(unknown(&name, &value, "option", "those of docs/OPTIONS.md"));
-        };
+        let row = OptionRow::find(of, &name).map_err(|error| errors::raise(value.py(), &error))?;
         if !value.is_none() {
             set(row, &value)?;
         }

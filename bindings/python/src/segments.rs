@@ -44,7 +44,8 @@ use std::sync::Arc;
 /// connections: kept-alive connections to each server, 1 to 64. Default 4.
 /// block_size: with "leaf", how many ids each number stands for, 2 to 1000000; the tag must be called "...-xN". With
 ///     others, 1 is your word that tags called so are no blocks of ids for anybody.
-/// token: sent to servers as "Authorization: Bearer …"; to tinyid as the token of its form.
+/// token: sent to servers as "Authorization: Bearer …"; to tinyid as the token of its form. Default: LEAFID_TOKEN, or the
+///     file LEAFID_TOKEN_FILE.
 /// headers: a mapping of more headers for servers.
 /// ca_file: a PEM file of authorities for servers, in addition to the system's.
 /// name: the id space. Two databases or two clusters need two names. Default "default".

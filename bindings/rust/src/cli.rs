@@ -12,6 +12,7 @@ mod compose;
 mod decode;
 mod file;
 mod holder;
+mod init;
 #[cfg(feature = "http")]
 mod lease_servers;
 mod manual;
@@ -47,6 +48,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Init(init::InitArguments),
     Decode(decode::DecodeArguments),
     Compose(compose::ComposeArguments),
     At(at::AtArguments),
@@ -141,6 +143,7 @@ pub fn main<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -
 
 fn command(command: Command, streams: &mut Streams<'_>) -> Outcome {
     match command {
+        Command::Init(arguments) => init::init(&arguments, streams),
         Command::Decode(arguments) => decode::decode(&arguments, streams),
         Command::Compose(arguments) => compose::compose(&arguments, streams),
         Command::At(arguments) => at::at(&arguments, streams),

@@ -46,7 +46,7 @@ pub use leafid_core::options::{ClockSource, MOST_IDS, allowed};
 #[doc(hidden)]
 pub use leafid_core::options::{
     DEFAULT_TIMEOUT_MS, MOST_MS, MOST_PREWARMED, Named, OPTIONS, OptionKind, OptionOf, OptionRow,
-    OptionValue, Spelling, no_memory, refused, shown_url,
+    OptionValue, Spelling, no_memory, refused, shown_url, unknown_option,
 };
 #[doc(hidden)]
 pub use leafid_core::segment::LONGEST_RUN;

@@ -246,7 +246,7 @@ fn a_check_says_what_is_wrong() {
     flake.close().unwrap();
     freed(&place, 0);
     let output = on(&place, &["check", "--worker", "hostname:not-this-host"]);
-    assert!(refused(&output).contains("hostname:NAME on hosts called NAME-0"), "{output:?}");
+    assert!(refused(&output).contains("allowed: hosts called \"not-this-host-0\" with 0, "), "{output:?}");
     fs::write(place.file(1), "damaged").unwrap();
     let output = on(&place, &["check", "--worker", "0-2"]);
     assert_eq!(output.status.code(), Some(0));
@@ -416,4 +416,53 @@ fn every_command_that_changes_something_can_tell_it_as_json() {
     let reset = json(&on(&place, &["state", "reset", "7", "--confirm", "7", "--json"]));
     assert_eq!((&reset[0]["worker_id"], reset.len()), (&7.into(), 1));
     assert_eq!(reset[0]["after_ms"][0], reset[0]["after_ms"][1], "its run is over");
+}
+
+#[test]
+fn init_gives_no_worker_id_to_two_hosts() {
+    let init =
+        |arguments: &[&str]| program().arg("init").args(arguments).stdin(Stdio::null()).output().unwrap();
+    let ranges = |text: &str| {
+        let values = text.split("LEAFID_WORKER=").skip(1).map(|rest| rest.lines().next().unwrap());
+        let ends = values.map(|range| range.split_once('-').unwrap());
+        ends.map(|(first, last)| (first.parse().unwrap(), last.parse().unwrap())).collect::<Vec<(u32, u32)>>()
+    };
+    for on in ["hosts", "systemd"] {
+        let output = init(&["--on", on, "--hosts", "40", "--processes", "8"]);
+        let found = ranges(done(&output));
+        assert_eq!((found.len(), found[0], found[39]), (40, (0, 15), (624, 639)), "{on}");
+        assert!(found.windows(2).all(|two| two[0].1 < two[1].0), "{on}");
+    }
+    let output = init(&["--on", "hosts", "--hosts", "65", "--processes", "8"]);
+    assert!(done(&output).starts_with("# They need 1040 worker ids, and the layout has 1024: lease them."));
+    let output = init(&["--on", "statefulset", "--hosts", "3", "--processes", "2", "--service", "billing"]);
+    assert!(
+        done(&output).contains("value: \"hostname:billing*4-11\"") && done(&output).contains("NAME+12*4")
+    );
+    assert!(
+        done(&init(&["--on", "leases", "--hosts", "3", "--processes", "1"]))
+            .contains("LEAFID_WORKER=http://")
+    );
+    assert!(done(&init(&["--on", "local"])).contains("export LEAFID_WORKER=local"));
+}
+
+#[test]
+fn init_asks_for_what_it_is_not_told() {
+    let answered = |answers: &str| {
+        let mut child = program()
+            .arg("init")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    let output = answered("systemd\n2\n\n");
+    assert!(text(&output.stdout).contains("Environment=LEAFID_WORKER=2-3"), "{output:?}");
+    assert!(text(&output.stderr).contains("How many hosts, containers or pods at most? [1] "), "{output:?}");
+    let output = answered("vms\n");
+    assert!(text(&output.stderr).contains("the answer is \"vms\"; allowed:"), "{output:?}");
+    assert_eq!(output.status.code(), Some(1));
 }

@@ -1,6 +1,8 @@
 //! Numbers that a host passes on from its user, and times.
 
 use crate::module::Result;
+#[cfg(feature = "wire")]
+use alloc::vec::Vec;
 use core::fmt::Display;
 #[cfg(feature = "wire")]
 use core::time::Duration;
@@ -48,4 +50,11 @@ pub(crate) fn duration(ms: f64) -> Duration {
 #[cfg(feature = "wire")]
 pub(crate) fn ms(duration: Duration) -> f64 {
     duration.as_millis() as u64 as f64
+}
+
+/// The value of a variable of the environment, of which the host has written those that are set.
+#[cfg(feature = "wire")]
+pub(crate) fn variable(set: &[u8], name: &str) -> Option<Vec<u8>> {
+    let mut set = set.split(|byte| *byte == 0);
+    set.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b"=")).map(Vec::from)
 }

@@ -1,6 +1,6 @@
 //! The user of a worker id: the core's machine, for a host that carries out its calls.
 
-use crate::argument::{duration, ms};
+use crate::argument::{duration, ms, variable};
 use crate::host_call::{CallHandle, Driven, HttpTo, Told, clocks};
 use crate::module::{Kind, Module, Result, exports, write, write_list};
 use alloc::string::{String, ToString};
@@ -12,7 +12,7 @@ use leafid_core::call::{CallId, Clocks};
 use leafid_core::host::MachineEnd;
 use leafid_core::options::deployment::{FileSystem, FilesystemKind, Scope};
 use leafid_core::options::{
-    Environment, Named, OPTIONS, OptionOf, RunOptions, WorkerFrom, built_ms, options_of_json,
+    Environment, Named, OPTIONS, OptionOf, RunOptions, WorkerFrom, built_ms, options_of_json, unknown_option,
 };
 use leafid_core::place::{FilesAt, Place, PlaceFacts, PlaceSettings};
 use leafid_core::run::{
@@ -197,13 +197,16 @@ exports! {
         Ok(0)
     }
 
+    /// The error for an option that is none of those known, separated by commas.
+    fn refuse_unknown(module, name_length: i32, known_length: i32) -> i32 {
+        let [name, known] = module.texts([name_length, known_length])?;
+        Err(unknown_option(name, known).into())
+    }
+
     /// The checked options of a snowflake.
     fn options_of_run(module, json_length: i32, variables_length: i32, host_length: i32) -> i32 {
         let [json, variables, host] = module.input([json_length, variables_length, host_length])?;
-        let variable = |name: &str| {
-            let mut set = variables.split(|byte| *byte == 0);
-            set.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b"=")).map(Vec::from)
-        };
+        let variable = |name: &str| variable(variables, name);
         let host_name = crate::module::utf8(host)?;
         let set = options_of_json(OptionOf::Snowflake, json)?;
         let options = RunOptions::parse(&set, &Environment { variable: &variable, host_name })?;
@@ -212,6 +215,7 @@ exports! {
             WorkerFrom::Callback => 1.0,
             WorkerFrom::Leases => 2.0,
             WorkerFrom::Servers(_) => 3.0,
+            WorkerFrom::Later => 4.0,
         };
         let flag = |is: bool| f64::from(u8::from(is));
         module.answer(&[

@@ -1,6 +1,6 @@
 //! Supplies of ids: their tags, the ids of these, and the notices for the host.
 
-use crate::argument::{duration, ms};
+use crate::argument::{duration, ms, variable};
 use crate::host_call::HttpTo;
 use crate::ids::{with_ids, write_run, write_segments};
 use crate::module::{Result, exports, write, write_list};
@@ -42,10 +42,11 @@ fn source(options: &SupplyOptions) -> Result<(Source, Option<Arc<HttpTo>>)> {
 
 exports! {
     /// A supply.
-    fn supply_new(module, length: i32, seed: i64) -> i32 {
-        let [json] = module.input([length])?;
+    fn supply_new(module, json_length: i32, variables_length: i32, seed: i64) -> i32 {
+        let [json, variables] = module.input([json_length, variables_length])?;
         let set = options_of_json(OptionOf::Segments, json)?;
-        let environment = Environment { variable: &|_| None, host_name: "" };
+        let variable = |name: &str| variable(variables, name);
+        let environment = Environment { variable: &variable, host_name: "" };
         let options = SupplyOptions::parse(&set, &environment)?;
         let numbers = [ms(options.timeout), u8::from(options.persist).into()];
         let ((source, to), number) = (source(&options)?, module.next_number());

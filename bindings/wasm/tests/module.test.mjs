@@ -52,6 +52,9 @@ test('an error says what was wrong with a value of the host’s', () => {
   const refuse = (...texts) => module.ok(module.exports.refuse(...module.input(...texts)))
   assert.throws(() => refuse('worker', '1024', '0 to 7'), { code: 'invalid_argument', message: 'worker is 1024; allowed: 0 to 7' })
   assert.throws(() => refuse('n', '-1', ''), { message: 'n is -1; allowed: 0 to 16777216 ids a call' })
+  const unknown = (...texts) => module.ok(module.exports.refuse_unknown(...module.input(...texts)))
+  const message = '"nodeId" is an unknown option; here it is worker; allowed: name, worker'
+  assert.throws(() => unknown('nodeId', 'name, worker'), { code: 'invalid_argument', message })
 })
 
 test('a handle of another kind, and one that was freed, is an error', () => {

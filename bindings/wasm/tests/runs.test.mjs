@@ -50,7 +50,7 @@ test('a call ends at its own machine alone, also if another one has that handle 
   const [{ call }] = run.asked
   run.call('call_end', call, 0, 0, '')
   run.module.exports.free(run.machine)
-  const made = Array.from({ length: 3 }, () => run.call('supply_new', '{"fetch":{"callback":true},"persist":false}', 0n))
+  const made = Array.from({ length: 3 }, () => run.call('supply_new', '{"fetch":{"callback":true},"persist":false}', '', 0n))
   assert.ok(made.includes(run.machine))
   assert.throws(() => run.at('done', call), { code: 'internal', message: /^a call of another machine was reported/ })
 })

@@ -291,7 +291,7 @@ export class Supply extends Process {
 
   constructor(...given) {
     super(...given)
-    this.machine = this.call('supply_new', JSON.stringify(this.options), 7n)
+    this.machine = this.call('supply_new', JSON.stringify(this.options), '', 7n)
     ;[this.timeout] = this.module.numbers(1)
     this.call('supply_place', this.machine, this.space)
   }

@@ -23,7 +23,7 @@ const fetched = (start, end) => ({ asks: 'fetch', gives: { start, end } })
 
 test('the options are those of the native package', () => {
   const module = new Module()
-  const made = given => (module.call('supply_new', JSON.stringify(given), 0n), [module.numbers(2), module.text()])
+  const made = given => (module.call('supply_new', JSON.stringify(given), '', 0n), [module.numbers(2), module.text()])
   assert.deepEqual(made({ ...callback, persist: false }), [[2_000, 0], 'default\ncallback'])
   assert.deepEqual(made({ servers: 'http://a', protocol: 'range', timeout_ms: 5 }), [[5, 1], 'default\nrange'])
   for (const [given, message] of [
@@ -41,7 +41,7 @@ test('the options are those of the native package', () => {
   ]) {
     assert.throws(() => made(given), invalid(message))
   }
-  assert.throws(() => module.call('supply_new', 'no object', 0n), invalid(/^options is /))
+  assert.throws(() => module.call('supply_new', 'no object', '', 0n), invalid(/^options is /))
 })
 
 test('tags are checked, and have one number each', () => {

@@ -3,6 +3,7 @@
 //! If each container has its own directory, its replicas do not see each other. A network directory is shared by hosts
 //! whose locks may not exclude each other. The rules are pure functions of the facts.
 
+use crate::options::worker_ids::{ChosenBy, WorkerRange};
 use crate::quoted::Quoted;
 use crate::sorted::sorted;
 use crate::spelling::name::{EXCLUSIVE_RANGE, SHARED_FS, STATE_DIR};
@@ -139,8 +140,10 @@ pub fn check_counters(fs: &FileSystem, path: impl Display, shared_fs: bool) -> R
     Ok((fs.kind == FilesystemKind::Ephemeral).then(warning))
 }
 
-/// The place where a range of worker ids will be claimed.
-pub struct RangePlace<'a> {
+/// The place where worker ids will be claimed.
+pub struct WorkerPlace<'a> {
+    /// The worker ids; `None` if a source gives them.
+    pub workers: Option<&'a WorkerRange>,
     /// The file system of the state directory.
     pub fs: &'a FileSystem,
     /// The path of the state directory.
@@ -155,14 +158,25 @@ pub struct RangePlace<'a> {
     pub exclusive: bool,
 }
 
-impl RangePlace<'_> {
-    /// Errors: `invalid_argument` where other processes with the same range may not see which ids are held here.
+impl WorkerPlace<'_> {
+    /// Errors: `invalid_argument` where other processes with the same worker ids may not see which are held here.
     pub fn refuse(&self) -> Result<()> {
-        if self.exclusive {
+        let Some(workers) = self.workers else { return Ok(()) };
+        let is_local = workers.chosen_by == ChosenBy::Local;
+        let is_excluded = is_local && self.surroundings.is_some();
+        if !is_excluded && (self.exclusive || !is_local && workers.first == workers.last) {
             return Ok(());
         }
         let path = self.path;
         let because = match (self.surroundings, self.scope.reason(), self.fs.kind) {
+            // The host's name separates the hosts, even if the directory does not. Of one host, other state directories
+            // are not seen.
+            (_, Some(reason), _)
+                if workers.chosen_by == ChosenBy::HostName && self.scope == Scope::NoLock =>
+            {
+                reason.to_owned()
+            }
+            _ if workers.chosen_by == ChosenBy::HostName => return Ok(()),
             (Some(surroundings), ..) => format!("this runs in {surroundings}"),
             (None, Some(reason), _) => reason.to_owned(),
             (None, None, FilesystemKind::Ephemeral) if !self.named => {
@@ -170,45 +184,60 @@ impl RangePlace<'_> {
             }
             _ => return Ok(()),
         };
-        let message = format!(
-            "worker is a range, and {because}; another container with the same range would make the same ids: use one \
-             worker id, \"hostname:NAME\" or a lease. Set {EXCLUSIVE_RANGE} (LEAFID_EXCLUSIVE_RANGE=1) only if no copy of \
-             this container and no other host will ever have this range, or all that have it share this state directory"
+        let (what, with) = match is_local {
+            true => ("\"local\", for one machine alone", "it"),
+            false => ("a range", "the same range"),
+        };
+        let refused = format!(
+            "worker is {what}, and {because}; another container with {with} would make the same ids: use one worker id, \
+             \"hostname:NAME\" or a lease"
         );
+        let message = match is_excluded {
+            true => refused,
+            false => format!(
+                "{refused}. Set {EXCLUSIVE_RANGE} (LEAFID_EXCLUSIVE_RANGE=1) only if no copy of this container and no other \
+                 host will ever have this range, or all that have it share this state directory"
+            ),
+        };
         Err(Error::new(Code::InvalidArgument, message))
     }
-}
 
-/// The warning for a generator that is opened here. `fixed`: the worker id, if it was given as a number.
-pub fn warning(
-    fs: &FileSystem,
-    path: impl Display,
-    named: bool,
-    surroundings: Option<&str>,
-    fixed: Option<u32>,
-) -> Option<String> {
-    let ephemeral = fs.kind == FilesystemKind::Ephemeral;
-    let mut parts = Vec::new();
-    if let Some(worker_id) = fixed.filter(|_| ephemeral || surroundings.is_some()) {
-        let here = surroundings
-            .map_or_else(|| format!("on {}, as in a container", fs.name), |name| format!("in {name}"));
-        parts.push(format!(
-            "worker id {worker_id} is fixed {here}: every replica started from the same description would use it, and \
-             make the same ids; take the ordinal of a StatefulSet with worker \"hostname:NAME\", or lease the worker id"
-        ));
+    /// What to warn of when a generator is opened here.
+    pub fn warning(&self) -> Option<String> {
+        let (fs, surroundings) = (self.fs, self.surroundings);
+        let ephemeral = fs.kind == FilesystemKind::Ephemeral;
+        let mut parts = Vec::new();
+        match self.workers {
+            Some(WorkerRange { chosen_by: ChosenBy::Local, .. }) => parts.push(String::from(
+                "worker is \"local\": ids are unique on this machine alone; where ids of several machines meet, give each \
+                 machine worker ids of its own",
+            )),
+            Some(WorkerRange { chosen_by: ChosenBy::User, first, last })
+                if first == last && (ephemeral || surroundings.is_some()) =>
+            {
+                let here = surroundings
+                    .map_or_else(|| format!("on {}, as in a container", fs.name), |name| format!("in {name}"));
+                parts.push(format!(
+                    "worker id {first} is fixed {here}: every replica started from the same description would use it, and \
+                     make the same ids; take the ordinal of a StatefulSet with worker \"hostname:NAME\", or lease the \
+                     worker id"
+                ));
+            }
+            _ => {}
+        }
+        if ephemeral {
+            let advice = match self.named {
+                true => format!("set {STATE_DIR} to"),
+                false => format!("name by {STATE_DIR} or LEAFID_STATE_DIR"),
+            };
+            parts.push(format!(
+                "{} is on {}: records there do not outlive the container or the machine, so ids never run ahead of the \
+                 clock; {advice} a persistent directory",
+                self.path, fs.name
+            ));
+        }
+        (!parts.is_empty()).then(|| parts.join("; besides, "))
     }
-    if ephemeral {
-        let advice = match named {
-            true => format!("set {STATE_DIR} to"),
-            false => format!("name by {STATE_DIR} or LEAFID_STATE_DIR"),
-        };
-        parts.push(format!(
-            "{path} is on {}: records there do not outlive the container or the machine, so ids never run ahead of the \
-             clock; {advice} a persistent directory",
-            fs.name
-        ));
-    }
-    (!parts.is_empty()).then(|| parts.join("; besides, "))
 }
 
 /// The warning for a worker id of the id space `name` that is held on this host in `others` as well.
@@ -254,6 +283,9 @@ mod tests {
         refuse_network(&fs("tmpfs", FilesystemKind::Ephemeral), path, false, LOCAL_STATE).unwrap();
     }
 
+    const RANGE: WorkerRange = WorkerRange { first: 0, last: 31, chosen_by: ChosenBy::User };
+    const ONE: WorkerRange = WorkerRange { first: 7, last: 7, chosen_by: ChosenBy::User };
+
     #[test]
     fn a_range_is_refused_where_others_may_not_see_it() {
         let path = "/var/lib/leafid";
@@ -272,24 +304,41 @@ mod tests {
             (&local, None, true, Scope::Unseen, Some("cannot be seen")),
             (&local, None, true, Scope::NoLock, Some("no host lock can be taken here")),
         ] {
-            let place = RangePlace { fs, path: &path, named, surroundings, scope, exclusive: false };
-            match (place.refuse(), refused) {
-                (Ok(()), None) => {}
-                (Err(error), Some(why)) => {
-                    assert_eq!(error.code(), Code::InvalidArgument);
-                    for said in [
-                        "worker is a range",
-                        why,
-                        "hostname:NAME",
-                        "a lease",
-                        "LEAFID_EXCLUSIVE_RANGE=1) only if",
-                    ] {
-                        assert!(error.message().contains(said), "{error}");
-                    }
-                }
-                (answer, _) => panic!("{surroundings:?} {named} {scope:?}: {answer:?}"),
+            // A layout may have one worker id alone.
+            for first in [0, 31] {
+                let by = |chosen_by| WorkerRange { first, chosen_by, ..RANGE };
+                let (user, alone, name) = (by(ChosenBy::User), by(ChosenBy::Local), by(ChosenBy::HostName));
+                let at = |workers, exclusive| WorkerPlace {
+                    workers: Some(workers),
+                    fs,
+                    path: &path,
+                    named,
+                    surroundings,
+                    scope,
+                    exclusive,
+                };
+                let said = refused.map(|why| ["worker is a range", why, "hostname:NAME", "a lease"]);
+                check(at(&user, false).refuse(), said.filter(|_| first == 0));
+                assert_eq!(at(&user, true).refuse(), Ok(()));
+                let by_name = said.filter(|_| first == 0 && scope == Scope::NoLock);
+                check(at(&name, false).refuse(), by_name);
+                let said = refused.map(|why| ["worker is \"local\"", why, "hostname:NAME", "a lease"]);
+                check(at(&alone, false).refuse(), said);
+                // Of a platform, the user's statement is not taken for it.
+                check(at(&alone, true).refuse(), said.filter(|_| surroundings.is_some()));
             }
-            RangePlace { exclusive: true, ..place }.refuse().unwrap();
+        }
+    }
+
+    #[track_caller]
+    fn check(answer: Result<()>, said: Option<[&str; 4]>) {
+        match (answer, said) {
+            (Ok(()), None) => {}
+            (Err(error), Some(parts)) => {
+                assert_eq!(error.code(), Code::InvalidArgument);
+                assert!(parts.iter().all(|part| error.message().contains(part)), "{error}");
+            }
+            (answer, said) => panic!("{answer:?}, not {said:?}"),
         }
     }
 
@@ -310,20 +359,24 @@ mod tests {
 
     #[test]
     fn what_is_warned_of() {
-        let path = "/data";
-        let fixed = "worker id 7 is fixed";
-        let gone = "do not outlive";
-        for (kind, surroundings, worker_id, said, unsaid) in [
-            (FilesystemKind::Local, None, Some(7), &[][..], &[fixed, gone][..]),
-            (FilesystemKind::Local, Some("Kubernetes"), None, &[], &[fixed, gone]),
-            (FilesystemKind::Local, Some("Kubernetes"), Some(7), &[fixed, "in Kubernetes"], &[gone]),
-            (FilesystemKind::Ephemeral, None, None, &[gone, "/data is on it"], &[fixed]),
-            (FilesystemKind::Ephemeral, None, Some(7), &[fixed, "on it, as in a container", gone], &[]),
-            (FilesystemKind::Ephemeral, Some("AWS Lambda"), Some(7), &[fixed, "in AWS Lambda", gone], &[]),
+        let alone = WorkerRange { chosen_by: ChosenBy::Local, ..RANGE };
+        let (fixed, gone, local) = ("worker id 7 is fixed", "do not outlive", "unique on this machine alone");
+        for (kind, surroundings, workers, said) in [
+            (FilesystemKind::Local, None, Some(&ONE), &[][..]),
+            (FilesystemKind::Local, Some("Kubernetes"), None, &[]),
+            (FilesystemKind::Local, Some("Kubernetes"), Some(&ONE), &[fixed, "in Kubernetes"]),
+            (FilesystemKind::Local, None, Some(&alone), &[local]),
+            (FilesystemKind::Ephemeral, None, None, &[gone, "/data is on it"]),
+            (FilesystemKind::Ephemeral, None, Some(&RANGE), &[gone]),
+            (FilesystemKind::Ephemeral, None, Some(&ONE), &[fixed, "on it, as in a container", gone]),
+            (FilesystemKind::Ephemeral, Some("AWS Lambda"), Some(&ONE), &[fixed, "in AWS Lambda", gone]),
         ] {
-            let text = warning(&fs("it", kind), path, true, surroundings, worker_id).unwrap_or_default();
+            let (fs, path, scope) = (&fs("it", kind), &"/data", Scope::Host);
+            let place = WorkerPlace { workers, fs, path, named: true, surroundings, scope, exclusive: false };
+            let text = place.warning().unwrap_or_default();
             assert!(said.iter().all(|part| text.contains(part)), "{text}");
-            assert!(!unsaid.iter().any(|part| text.contains(part)), "{text}");
+            let is_said = |part: &&str| said.contains(part);
+            assert!([fixed, gone, local].iter().all(|part| is_said(part) || !text.contains(part)), "{text}");
             assert_eq!(text.is_empty(), said.is_empty());
         }
     }

@@ -136,10 +136,7 @@ impl OptionValues {
     ///
     /// Errors: `invalid_argument` for an unknown name, and for a value of another kind.
     pub fn set(&mut self, name: &str, value: OptionValue) -> Result<()> {
-        let Some(row) = OptionRow::find(self.of, name) else {
-            let allowed = "those of docs/OPTIONS.md";
-            return Err(Error::invalid(&Quoted(name).to_string(), "an unknown option", allowed));
-        };
+        let row = OptionRow::find(self.of, name)?;
         if !value.is_of(row.kind) {
             return Err(refused(name, &value.to_string(), None));
         }

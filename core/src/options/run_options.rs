@@ -24,6 +24,8 @@ pub enum WorkerFrom {
     Leases,
     /// Lease servers.
     Servers(ServerOptions),
+    /// Nothing says it yet: of a lazy snowflake, whose claim looks once more.
+    Later,
 }
 
 impl WorkerFrom {
@@ -77,6 +79,9 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// Those of an opening. A lazy one needs no worker yet: what the environment has then is read by
+    /// [`RunOptions::parse_for_claim`].
+    ///
     /// Errors: `invalid_argument`; `time_exhausted` for a layout that has ended is for the host, which has a clock.
     pub fn parse(set: &OptionValues, environment: &Environment<'_>) -> Result<RunOptions> {
         let on_clock_backwards = word(set, "on_clock_backwards", OnClockBackwards::parse)?;
@@ -87,16 +92,18 @@ impl RunOptions {
             _ => word(set, "layout", Layout::parse)?,
         };
         let layout = with_epoch(layout, set.int("epoch_ms"))?;
-        let Some((said, worker)) = worker(set, environment) else {
-            return Err(Error::invalid("worker", "not set, nor is LEAFID_WORKER", allowed("worker")));
-        };
+        let lazy = set.flag("lazy").unwrap_or(false);
         let name = id_space(set.text("name"))?;
         let (max_backwards_ms, random_start) = (set.int("max_backwards_ms"), set.int("random_start"));
         let rules = rules(on_clock_backwards, max_backwards_ms, on_exhausted, random_start)?;
-        let worker = worker_from(set, said, &worker, &layout, environment.host_name)?;
+        let worker = match worker(set, environment) {
+            Some((said, worker)) => worker_from(set, environment, said, &worker, &layout)?,
+            None if lazy => WorkerFrom::Later,
+            None => return Err(no_worker(environment)),
+        };
         let persist = set.flag("persist").unwrap_or(true);
         let leased = worker.leases_spans();
-        if !persist {
+        if !persist && worker != WorkerFrom::Later {
             check_unpersisted(worker.ids(), leased, &rules)?;
         }
         let option = "no_record_wait_ms";
@@ -118,12 +125,19 @@ impl RunOptions {
             clock_source,
             asks_peer_times: set.get("peer_times").is_some(),
             timeout: milliseconds("timeout_ms", set.int("timeout_ms").unwrap_or(DEFAULT_TIMEOUT_MS), 1)?,
-            lazy: set.flag("lazy").unwrap_or(false),
+            lazy,
         })
     }
-}
 
-impl RunOptions {
+    /// As [`RunOptions::parse`], when a worker id is claimed. Errors: `invalid_argument`, also without a worker.
+    pub fn parse_for_claim(set: &OptionValues, environment: &Environment<'_>) -> Result<RunOptions> {
+        let options = RunOptions::parse(set, environment)?;
+        match options.worker {
+            WorkerFrom::Later => Err(no_worker(environment)),
+            _ => Ok(options),
+        }
+    }
+
     /// Whether snowflakes with these options are one generator, if they have one store and one source too. Which option
     /// names lease servers makes no difference.
     pub fn is_same(&self, other: &RunOptions) -> bool {
@@ -143,6 +157,18 @@ impl RunOptions {
     /// Whether lease servers give the worker id, before anything is checked.
     pub fn asks_servers(set: &OptionValues, environment: &Environment<'_>) -> bool {
         worker(set, environment).is_some_and(|(_, worker)| urls(&worker).is_some())
+    }
+}
+
+fn no_worker(environment: &Environment<'_>) -> Error {
+    let error = Error::invalid("worker", "not set, nor is LEAFID_WORKER", allowed("worker"));
+    // A platform whose hosts have no names has no such variable, or no files for what it says.
+    match environment.host_name {
+        "" => error,
+        _ => error.followed_by(
+            ". To try it, on this machine alone: LEAFID_WORKER=local. In production, a range that no other host has: \
+             LEAFID_WORKER=0-31",
+        ),
     }
 }
 
@@ -166,13 +192,13 @@ fn urls(worker: &OptionValue) -> Option<Vec<String>> {
 
 fn worker_from(
     set: &OptionValues,
+    environment: &Environment<'_>,
     said: &'static str,
     worker: &OptionValue,
     layout: &Layout,
-    host_name: &str,
 ) -> Result<WorkerFrom> {
     if let Some(urls) = urls(worker) {
-        return ServerOptions::parse(set, said, &urls, true).map(WorkerFrom::Servers);
+        return ServerOptions::parse(set, environment, said, &urls, true).map(WorkerFrom::Servers);
     }
     refuse_options_of("the URL of a lease server as worker", &set.which_are_set(OF_SERVERS))?;
     let ids = match worker {
@@ -183,5 +209,5 @@ fn worker_from(
         OptionValue::Text(text) => WorkerOption::Text(text),
         other => return Err(Error::invalid(said, other, allowed("worker"))),
     };
-    WorkerRange::parse(said, ids, layout, host_name).map(WorkerFrom::Ids)
+    WorkerRange::parse(said, ids, layout, environment.host_name).map(WorkerFrom::Ids)
 }

@@ -1,6 +1,7 @@
 //! The checked options for requests to servers.
 
 use super::checks::milliseconds;
+use super::environment::Environment;
 use super::option_value::OptionValues;
 use super::server_url::server_url;
 use super::servers::{check_connections, check_headers, check_servers};
@@ -42,11 +43,13 @@ pub struct ServerOptions {
 }
 
 impl ServerOptions {
-    /// `said`: the option or the variable with the URLs. `sends_token`: the token is a header.
+    /// `said`: the option or the variable with the URLs. `sends_token`: the token is a header. A variable that is empty is
+    /// as if it were not set.
     ///
     /// Errors: `invalid_argument`.
     pub(crate) fn parse(
         set: &OptionValues,
+        environment: &Environment<'_>,
         said: &'static str,
         urls: &[String],
         sends_token: bool,
@@ -56,8 +59,14 @@ impl ServerOptions {
             (ms("request_timeout_ms", 1_000)?, ms("connect_timeout_ms", 300)?);
         check_servers(said, urls)?;
         let urls = urls.iter().map(|url| server_url(said, url)).collect::<Result<_>>()?;
-        let token = set.text("token");
-        check_headers(token.filter(|_| sends_token), set.headers())?;
+        let token = match set.text("token") {
+            Some(token) => Some(("token", token.into())),
+            None => environment.text("token").filter(|(_, token)| !token.is_empty()),
+        };
+        let sent = token.as_ref().filter(|_| sends_token);
+        check_headers(sent.map(|(said, token)| (*said, token.as_str())), set.headers())?;
+        let found = || environment.found("ca_file").filter(|(_, path)| !path.is_empty());
+        let ca_file = set.path("ca_file").map(Into::into).or_else(|| found().map(|(_, path)| path));
         let connections = set.int("connections").unwrap_or(CONNECTIONS);
         let wrong = || Error::invalid("connections", connections, allowed("connections"));
         let connections = u32::try_from(connections).map_err(|_| wrong())?;
@@ -65,9 +74,9 @@ impl ServerOptions {
         Ok(ServerOptions {
             said,
             urls,
-            token: token.map(Into::into),
+            token: token.map(|(_, token)| token),
             headers: set.headers().to_vec(),
-            ca_file: set.path("ca_file").map(Into::into),
+            ca_file,
             request_timeout,
             connect_timeout,
             connections,

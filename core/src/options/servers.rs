@@ -77,18 +77,20 @@ pub fn check_header_bytes(bytes: usize) -> Result<()> {
     }
 }
 
-/// The headers of the user, and the token as `Authorization: Bearer …`. Errors: `invalid_argument`.
-pub fn check_headers(token: Option<&str>, others: &[(String, String)]) -> Result<()> {
+/// The headers of the user, and the token as `Authorization: Bearer …`, with the option or the variable that has it.
+///
+/// Errors: `invalid_argument`.
+pub fn check_headers(token: Option<(&str, &str)>, others: &[(String, String)]) -> Result<()> {
     // RFC 9110, 5.5, and bytes that are no ASCII.
     let is_value = |value: &str| value.bytes().all(|byte| byte == b'\t' || byte >= b' ' && byte != 0x7f);
     // RFC 9110, 5.6.2.
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     let mut bytes = 0;
-    if let Some(token) = token {
+    if let Some((said, token)) = token {
         // The text is a secret, so no message contains it.
         let wrong = if token.is_empty() { "empty" } else { "a text with a control character" };
         if token.is_empty() || !is_value(token) {
-            return Err(Error::invalid("token", wrong, allowed("token")));
+            return Err(Error::invalid(said, wrong, allowed("token")));
         }
         bytes = AUTHORIZATION.len() + "Bearer ".len() + token.len();
     }

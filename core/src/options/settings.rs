@@ -3,7 +3,7 @@
 use crate::error::message;
 use crate::options::allowed::allowed;
 use crate::options::checks::{MOST_MS, Variable, digits};
-use crate::options::worker_ids::WorkerRange;
+use crate::options::worker_ids::{ChosenBy, WorkerRange};
 use crate::spelling::name::ON_CLOCK_BACKWARDS;
 use crate::{Error, Layout, OnClockBackwards, OnExhausted, Result, Rules};
 use alloc::format;
@@ -76,7 +76,7 @@ pub fn no_record_wait_ms(option: Option<i64>, variable: Option<Variable<'_>>, le
 /// Errors: options that need a record. `ids` are the worker ids, if no source gives them.
 pub fn check_unpersisted(ids: Option<&WorkerRange>, leased: bool, rules: &Rules) -> Result<()> {
     let refuse = |name, value: &str, allowed| Err(Error::invalid(name, value, allowed));
-    if ids.is_some_and(|ids| ids.first != ids.last) {
+    if ids.is_some_and(|ids| ids.first != ids.last || ids.chosen_by == ChosenBy::Local) {
         let allowed = "true with a range of worker ids: without records two hosts or containers would take the same one";
         return refuse("persist", "false", allowed);
     }

@@ -178,7 +178,7 @@ impl SupplyOptions {
         let timeout = milliseconds("timeout_ms", set.int("timeout_ms").unwrap_or(DEFAULT_TIMEOUT_MS), 1)?;
         let state_dir = if persist { environment.state_dir(set)? } else { None };
         let shared_group = environment.flag(set, "shared_group")?;
-        let (from, order) = source(set, protocol)?;
+        let (from, order) = source(set, environment, protocol)?;
         let options = SupplyOptions {
             name,
             persist,
@@ -212,7 +212,11 @@ impl SupplyOptions {
 }
 
 /// The source that the options name, and the order of its ids.
-fn source(set: &OptionValues, protocol: Protocol) -> Result<(SupplyFrom, IdOrder)> {
+fn source(
+    set: &OptionValues,
+    environment: &Environment<'_>,
+    protocol: Protocol,
+) -> Result<(SupplyFrom, IdOrder)> {
     let urls = set.texts("servers");
     let blocks = ("block_size", has_blocks(set.int("block_size")));
     let own = set.which_are_set(["protocol", "connections"]).into_iter().chain([blocks]);
@@ -229,18 +233,19 @@ fn source(set: &OptionValues, protocol: Protocol) -> Result<(SupplyFrom, IdOrder
             let (create, tags) = (set.flag("create").unwrap_or(false), set.tags().to_vec());
             Ok((SupplyFrom::File { path: path.into(), create, tags }, id_order(ordered, true)))
         }
-        SourceChoice::Servers => servers(set, protocol, &urls, ordered),
+        SourceChoice::Servers => servers(set, environment, protocol, &urls, ordered),
     }
 }
 
 fn servers(
     set: &OptionValues,
+    environment: &Environment<'_>,
     protocol: Protocol,
     urls: &[String],
     ordered: Option<bool>,
 ) -> Result<(SupplyFrom, IdOrder)> {
     let block_size = block_size(set.int("block_size"), protocol == Protocol::Leaf)?;
-    let asked = |sends_token| ServerOptions::parse(set, "servers", urls, sends_token);
+    let asked = |sends_token| ServerOptions::parse(set, environment, "servers", urls, sends_token);
     match protocol {
         Protocol::Leaf => {
             check_leaf_order(ordered)?;

@@ -3,7 +3,11 @@
 //! The arguments of calls are not in it. Their texts are in [`allowed`](super::allowed()).
 
 use super::clock_source::ClockSource;
-use crate::{Layout, OnClockBackwards, OnExhausted, Rules};
+use super::unknown_option::unknown_option;
+use crate::spelling::Named;
+use crate::{Layout, OnClockBackwards, OnExhausted, Result, Rules};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 /// What an option is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +24,12 @@ impl OptionOf {
     /// Whether these have the options of `kind`, which is one of the two.
     pub fn includes(self, kind: OptionOf) -> bool {
         self == kind || self == OptionOf::Both
+    }
+
+    /// The names of its options, as a message lists them.
+    pub(crate) fn names(self) -> String {
+        let rows = OPTIONS.iter().filter(|row| row.of.includes(self));
+        rows.map(|row| Named(row.name).to_string()).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -118,8 +128,7 @@ const fn row(
 
 const BOOLEAN: &str = "true or false";
 const MS: &str = "1 to 3600000 milliseconds";
-const WORKER: &str =
-    "a number, a range such as 0-31, hostname:NAME, the URL of a lease server or a callback: docs/OPTIONS.md";
+const WORKER: &str = "a number, a range such as 0-31, local, hostname:NAME, the URL of a lease server or a callback: docs/OPTIONS.md";
 const NAME: &str = "1 to 64 of the characters A-Z a-z 0-9 . _ -, not beginning with a dot";
 const STATE_DIR: &str = "the path of a directory, as text that is not empty and holds no NUL";
 const TOKEN: &str = "text that is not empty and has no control characters, or none";
@@ -168,9 +177,10 @@ pub const OPTIONS: [OptionRow; 37] = {
         ),
         row(Both, "timeout_ms", Int, "2000", MS),
         row(Snowflake, "lazy", Flag, "false", BOOLEAN),
-        row(Both, "token", Text, "none", TOKEN).secret(),
+        row(Both, "token", Text, "none", TOKEN).with_variable("LEAFID_TOKEN").secret(),
         row(Both, "headers", Headers, "none", "names and values as HTTP has them").secret(),
-        row(Both, "ca_file", Path, "none", "the path of a PEM file of certificates"),
+        row(Both, "ca_file", Path, "none", "the path of a PEM file of certificates")
+            .with_variable("LEAFID_CA_FILE"),
         row(Both, "request_timeout_ms", Int, "1000", MS),
         row(Both, "connect_timeout_ms", Int, "300", MS),
         row(Segments, "servers", Urls, "", SERVERS),
@@ -202,9 +212,11 @@ pub const OPTIONS: [OptionRow; 37] = {
 };
 
 impl OptionRow {
-    /// The option of this name that one of the two kinds has.
-    pub fn find(of: OptionOf, name: &str) -> Option<&'static OptionRow> {
-        find(name).filter(|row| row.of.includes(of))
+    /// The option of this name that one of the two kinds has. Errors: `invalid_argument`, with the one that may be meant
+    /// and all that are.
+    pub fn find(of: OptionOf, name: &str) -> Result<&'static OptionRow> {
+        let found = find(name).filter(|row| row.of.includes(of));
+        found.ok_or_else(|| unknown_option(name, &of.names()))
     }
 }
 

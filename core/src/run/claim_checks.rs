@@ -1,9 +1,10 @@
 //! What a claim checks: the clocks of peers, which worker ids it may take, and whether a leased one is held on this host.
 
+use crate::format::state::StoredRecord;
 use crate::quoted::Quoted;
 use crate::run::call_end::{Holder, SourceFailure};
 use crate::run::moment::Moment;
-use crate::run::record_open::record_file_name;
+use crate::run::record_open::{RecordPeeked, record_file_name};
 use crate::run::settings::Workers;
 use crate::snowflake::claim_search::ClaimCandidates;
 use crate::snowflake::{PEERS_THRESHOLD_MS, peers_agree};
@@ -28,6 +29,13 @@ pub(super) fn check(lease: Option<&Lease>, m: &Moment<'_>) -> Result<()> {
     }
     let message = "a source of leases gave none, or a source without leases gave one; report this";
     Err(Error::new(Code::Internal, message))
+}
+
+/// A record that was read before an id is taken, of this layout, and of this machine where all must be.
+pub(super) fn of_place(peeked: RecordPeeked, m: &Moment<'_>) -> Result<Option<StoredRecord>> {
+    let found = peeked.into_result()?;
+    found.iter().try_for_each(|found| m.place.check_machine(found))?;
+    Ok(found)
 }
 
 /// The worker ids of which a claim takes one. `offline`: those with cached leases, and why no server is reachable;

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | `Peers` | the clocks of peers agree, or are not known in time, or are not asked for | `Listing` |
 //! | `Listing` | the names of the records are known, or none are needed | `Layouts` |
-//! | `Layouts` | each record was read, and has the layout | `Asking` |
+//! | `Layouts` | each record was read, and has the layout, and for `local` the machine | `Asking` |
 //! | `Asking` | the source gave a worker id, or none is asked | `Given` |
 //! | `Asking` | no lease server is reachable | `Offline` |
 //! | `Offline` | there are cached leases | `Given` |
@@ -24,7 +24,7 @@
 use crate::aside::{Aside, OfCall};
 use crate::run::cache_read::CacheList;
 use crate::run::call_end::{Claimed, End};
-use crate::run::claim_checks::{agree, candidates, check, is_held_here, tell_of_stranger};
+use crate::run::claim_checks::{agree, candidates, check, is_held_here, of_place, tell_of_stranger};
 use crate::run::claim_waits::{ClaimWaits, wait_line};
 use crate::run::disk_calls::{HolderCall, RecordsCall};
 use crate::run::disk_time::DiskTime;
@@ -271,9 +271,10 @@ impl Round {
         }
     }
 
-    /// Whether the layouts of all records are checked before an id is asked for.
+    /// Whether all records are checked before an id is asked for: their layouts, or their machines.
     fn lists_records(&self, m: &Moment<'_>) -> bool {
-        self.number == 0 && m.settings.persist && m.settings.workers.of_source()
+        let checks = m.settings.workers.of_source() || m.place.one_machine;
+        self.number == 0 && m.settings.persist && checks
     }
 
     /// A lease whose id is held on this host is left to end, and another one is claimed.
@@ -394,9 +395,11 @@ impl Round {
                 worker_ids.reverse();
                 self.stage = RoundStage::Layouts(worker_ids);
             }
-            (End::Peeked(peeked), RoundStage::Layouts(left)) => match peeked.into_result() {
+            (End::Peeked(peeked), RoundStage::Layouts(left)) => match of_place(peeked, m) {
                 // Before an id is taken: whichever it were, it would stand beside such a record.
-                Err(error) if error.code() == Code::StateMismatch => self.stage = RoundStage::Undoing(error),
+                Err(error) if [Code::StateMismatch, Code::InvalidArgument].contains(&error.code()) => {
+                    self.stage = RoundStage::Undoing(error);
+                }
                 found => {
                     left.pop();
                     found.ok().flatten().iter().for_each(|found| m.observe(found));

@@ -70,7 +70,8 @@ impl RunSettings {
     pub fn of(options: &RunOptions, proxy: impl FnMut(&str) -> Option<HttpProxy>) -> RunSettings {
         let workers = match &options.worker {
             WorkerFrom::Ids(ids) => Workers::Within { first: ids.first, last: ids.last },
-            WorkerFrom::Callback => Workers::Callback { leases: false },
+            // Options of a claim never have `Later`: a host that claimed with them has no callback, and fails.
+            WorkerFrom::Callback | WorkerFrom::Later => Workers::Callback { leases: false },
             WorkerFrom::Leases => Workers::Callback { leases: true },
             WorkerFrom::Servers(servers) => {
                 let servers = HttpServers::of(servers, proxy);

@@ -74,7 +74,7 @@ impl Flakes {
             built_ms: stage.start_ms - 86_400_000,
             pid: 42,
             started_ms: Some(stage.clocks.wall_ms),
-            host: "here".into(),
+            host: words.text("host").unwrap_or("here").into(),
             boot: stage.boot.clone(),
             surroundings: None,
             scope: Scope::Host,

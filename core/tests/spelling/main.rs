@@ -8,9 +8,11 @@ mod common;
 use common::openings::{base, opened, parsed, with_variable};
 use common::{NOW_MS, PLAIN, entries, granted, option_vectors, text};
 use leafid_core::call::{FileAction, FileAdvice, IoFailure, IoKind};
-use leafid_core::options::deployment::{FileSystem, FilesystemKind, LOCAL_STATE, RangePlace, Scope};
-use leafid_core::options::deployment::{refuse_network, warning};
-use leafid_core::options::{OPTIONS, OptionOf, Spelling, check_clock, check_tag_of_ids};
+use leafid_core::options::deployment::{FileSystem, FilesystemKind, LOCAL_STATE, Scope};
+use leafid_core::options::deployment::{WorkerPlace, refuse_network};
+use leafid_core::options::{
+    ChosenBy, OPTIONS, OptionOf, OptionRow, Spelling, WorkerRange, check_clock, check_tag_of_ids,
+};
 use leafid_core::run::waiting::{Answer, Delay, DelayedBy, Pause, Waiting};
 use leafid_core::wire::leaf::LeafMode;
 use leafid_core::{Action, Error, Layout, Lease};
@@ -91,7 +93,7 @@ fn of_vectors() -> Vec<String> {
         let name = text(row, "variable");
         let option = OPTIONS.iter().find(|row| row.variable == Some(name)).unwrap();
         let of = if option.of == OptionOf::Segments { option.of } else { OptionOf::Snowflake };
-        for value in entries(row, "bad").iter().filter_map(|value| value.as_str()) {
+        for value in row["bad"].as_array().into_iter().flatten().filter_map(|value| value.as_str()) {
             let set = base(of, option.name);
             texts.push(message(with_variable(name, value.as_bytes(), |variables| {
                 parsed(of, &set, variables)
@@ -116,10 +118,13 @@ fn refused_options_are_named_in_camel_case() {
 fn of_all_kinds() -> Vec<String> {
     let fs = FileSystem { name: "it".into(), kind: FilesystemKind::Ephemeral };
     let network = FileSystem { kind: FilesystemKind::Network, ..fs.clone() };
-    let range = |surroundings| RangePlace {
+    let user = WorkerRange { first: 0, last: 31, chosen_by: ChosenBy::User };
+    let local = WorkerRange { chosen_by: ChosenBy::Local, ..user };
+    let of = |workers, named, surroundings| WorkerPlace {
+        workers,
         fs: &fs,
         path: &"/data",
-        named: false,
+        named,
         surroundings,
         scope: Scope::Host,
         exclusive: false,
@@ -144,10 +149,11 @@ fn of_all_kinds() -> Vec<String> {
     };
     vec![
         message(refuse_network(&network, "/data", false, LOCAL_STATE)),
-        message(range(None).refuse()),
-        message(range(Some("Kubernetes")).refuse()),
-        warning(&fs, "/data", true, None, None).unwrap(),
-        warning(&fs, "/data", false, None, None).unwrap(),
+        message(of(Some(&user), false, None).refuse()),
+        message(of(Some(&user), false, Some("Kubernetes")).refuse()),
+        message(of(Some(&local), false, None).refuse()),
+        of(None, true, None).warning().unwrap(),
+        of(None, false, None).warning().unwrap(),
         failed(IoKind::Denied).message().into(),
         failed(IoKind::ReadOnly).message().into(),
         failed(IoKind::Full).message().into(),
@@ -163,6 +169,7 @@ fn of_all_kinds() -> Vec<String> {
         paused(late(DelayedBy::Disk)),
         paused(late(DelayedBy::Servers)),
         message(Layout::LEAF.with_epoch_ms(-1)),
+        message(OptionRow::find(OptionOf::Snowflake, "epoch")),
     ]
 }
 

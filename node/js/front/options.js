@@ -19,6 +19,7 @@ let readers
 /** The options of a snowflake, with their types checked. */
 export function snowflakeOptions(given) {
   if (given === undefined || given === null) return {}
+  if (typeof given === 'number' || typeof given === 'string') return snowflakeOptions({ worker: given })
   if (!isRecord(given)) refuse('options', given, 'an object of options: docs/OPTIONS.md')
   readers ??= readersOf(false, { ...kinds, id: existing, worker, layout, callback: peerTimes }, ofSnowflakes)
   return record(given, readers)

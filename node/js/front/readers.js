@@ -2,7 +2,7 @@
 // name is unknown.
 
 import { mostMs } from './limits.js'
-import { refuse, refuseText } from './refuse.js'
+import { refuse, refuseText, refuseUnknown } from './refuse.js'
 
 export const isRecord = value => typeof value === 'object' && value !== null && !Array.isArray(value)
 export const isText = value => typeof value === 'string'
@@ -29,11 +29,7 @@ export function record(given, readers, unknown = unknownName(readers)) {
   return read
 }
 
-/** Refuses an unknown name; in quotes, as the user wrote it. */
-const unknownName = readers => name => {
-  const known = Object.keys(readers).join(', ')
-  refuseText(JSON.stringify(name), 'an unknown option', known.length > 200 ? 'those of docs/OPTIONS.md' : known)
-}
+const unknownName = readers => name => refuseUnknown(name, Object.keys(readers).join(', '))
 
 /** The fields of a layout. */
 export const layoutFields = {

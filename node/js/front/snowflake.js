@@ -98,6 +98,10 @@ export class Snowflake {
         this.close()
       },
     }
+    const shown = Symbol.for('nodejs.util.inspect.custom')
+    define(this.prototype, shown, function inspect() {
+      return typeof this === 'object' && #generator in this ? `Snowflake { ${this.#generator.held} }` : 'Snowflake {}'
+    })
     // Where it cannot be waited for within a call.
     if (Generator.prototype.ready) {
       BOUND.push('ready')

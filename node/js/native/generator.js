@@ -32,11 +32,26 @@ class Generator {
       const { openLater } = require('./lazy_claim.js')
       return openLater(options, handle => this.#use(handle))
     }
+    if (options.lazy && options.worker == null) return this.#undecided(options)
     if (!this.#asks) return guarded(() => native.open(options))
     const { Opening } = require('./open_snowflake.js')
     const opening = new Opening(options)
     opening.now()
     return opening.handle
+  }
+
+  /** A lazy one whose worker is that of the environment at its first call. */
+  #undecided(options) {
+    const handle = guarded(() => native.open(options))
+    const { layout, held, close, closeSoon } = handle
+    const first = name => argument => {
+      this.#usesServers = asksServers(options)
+      if (this.#usesServers) close()
+      this.#use(this.#usesServers ? this.#opened(options) : handle)
+      return name === 'next' ? this.#run.next() : this.#handle[name](argument)
+    }
+    const calls = ['next', 'fill', 'stats', 'workerId'].map(name => [name, first(name)])
+    return { layout, held, close, closeSoon, ...Object.fromEntries(calls) }
   }
 
   #use(handle) {
@@ -77,6 +92,11 @@ class Generator {
 
   get workerId() {
     return this.#call('workerId')
+  }
+
+  /** For messages, without a claim. */
+  get held() {
+    return this.#closed ? 'closed' : this.#handle.held().replace('worker_id=', 'workerId: ')
   }
 
   get shownLayout() {

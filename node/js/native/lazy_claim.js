@@ -57,7 +57,8 @@ function openLater(given, open) {
     closed = true
     handle.close()
   }
-  return { layout: handle.layout, next: ask, fill: ask, stats: ask, workerId: ask, close, closeSoon: close }
+  const held = () => 'unclaimed'
+  return { layout: handle.layout, held, next: ask, fill: ask, stats: ask, workerId: ask, close, closeSoon: close }
 }
 
 const unclaimed = ({ peerTimes, ...options }) => guarded(() => native.open(options))

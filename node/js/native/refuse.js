@@ -21,6 +21,9 @@ const refuse = (name, value, allowed) => refuseText(snake(name), inspected(value
 /** As `refuse`, with the name and the value as the message shows them. */
 const refuseText = (name, text, allowed) => guarded(() => native.refuse(name, text, allowed))
 
+/** Refuses an option that is none of those known, a text of names. */
+const refuseUnknown = (name, known) => guarded(() => native.refuseUnknown(name, known))
+
 const isText = value => typeof value === 'string'
 /** Before it is cut: the @ of a URL may lie behind the cut. */
 const plain = value => inspect(isText(value) ? native.shownUrl(value) : value, SHOWN)
@@ -37,4 +40,4 @@ function inspected(value) {
   return shown.length > 0 ? `{ ${shown.join(', ')} }` : '{}'
 }
 
-module.exports = { inspected, refuse, refuseText }
+module.exports = { inspected, refuse, refuseText, refuseUnknown }

@@ -25,7 +25,7 @@ export class Generator {
   /** The types of the options are checked. */
   constructor(options) {
     this.#options = options
-    const settings = settingsOf(options)
+    const settings = settingsOf(options, !options.lazy)
     this.layout = settings.layoutFields
     if (settings.lazy) freeSettings(settings)
     else this.#use(attach(settings))
@@ -124,6 +124,11 @@ export class Generator {
 
   get workerId() {
     return this.#opened().workerId
+  }
+
+  /** For messages, without a claim. */
+  get held() {
+    return this.#isClosed ? 'closed' : this.#run ? `workerId: ${this.#run.workerId}` : 'unclaimed'
   }
 
   get shownLayout() {

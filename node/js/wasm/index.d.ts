@@ -26,10 +26,10 @@ export interface SnowflakeOptions extends native.SnowflakeOptions {
  * constructor needs `lazy: true`; use {@link Snowflake.open}.
  */
 export declare class Snowflake extends native.Snowflake {
-  constructor(options?: SnowflakeOptions | null)
+  constructor(options?: SnowflakeOptions | number | string | null)
 
-  static open<T extends typeof native.Snowflake>(this: T, options?: SnowflakeOptions | null): Promise<InstanceType<T>>
-  static open(this: void, options?: SnowflakeOptions | null): Promise<Snowflake>
+  static open<T extends typeof native.Snowflake>(this: T, options?: SnowflakeOptions | number | string | null): Promise<InstanceType<T>>
+  static open(this: void, options?: SnowflakeOptions | number | string | null): Promise<Snowflake>
 
   /**
    * Fulfilled when {@link Snowflake.next} finds an id at once. Use it where records are stored asynchronously: before

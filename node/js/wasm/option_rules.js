@@ -1,6 +1,7 @@
 // What options are in WebAssembly: what needs files or the host's own TLS is refused.
 
 import { wasm } from './module.js'
+import { platform } from './platform.js'
 import { isRecord, layoutFields, record, text, truth } from './readers.js'
 import { refuse } from './refuse.js'
 
@@ -33,6 +34,13 @@ export function optionRows(areOfSegments) {
     const [name, kind, variable] = texts.slice(3 * row)
     return { name, kind, variable }
   })
+}
+
+/** The variables of the environment that options of a snowflake, or of segments, read. */
+export function variables(areOfSegments) {
+  const found = optionRows(areOfSegments).map(({ variable }) => [variable, variable && platform().variable(variable)])
+  const set = found.filter(([name, value]) => name && value !== undefined)
+  return set.map(([name, value]) => `${name}=${value}\0`).join('')
 }
 
 const refused = why => (value, name) => refuse(name, value, `nothing in leafid/wasm: ${why}`)

@@ -9,3 +9,6 @@ export const refuse = (name, value, allowed) => wasm().refuse(name, value, allow
 
 /** As `refuse`, with the name and the value as the message shows them. */
 export const refuseText = (name, text, allowed) => wasm().refuseText(name, text, allowed)
+
+/** Refuses an option that is none of those known, a text of names. */
+export const refuseUnknown = (name, known) => wasm().call('refuse_unknown', name, known)

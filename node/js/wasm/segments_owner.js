@@ -1,5 +1,6 @@
 import { json } from './layouts.js'
 import { random64, wasm } from './module.js'
+import { variables } from './option_rules.js'
 import { platform } from './platform.js'
 import { Supply } from './supply.js'
 
@@ -22,7 +23,7 @@ export class Owner {
 
   constructor({ fetch, options: { storage, ...options } }) {
     const module = wasm()
-    const handle = module.call('supply_new', json(fetch ? { fetch, ...options } : options), random64())
+    const handle = module.call('supply_new', json(fetch ? { fetch, ...options } : options), variables(true), random64())
     const [timeoutMs, persist] = module.numbers(2)
     const [name, source] = module.text().split('\n')
     Object.assign(this, { timeoutMs, name, source })

@@ -3,21 +3,16 @@
 import { clocks } from './clock.js'
 import { json, resolved } from './layouts.js'
 import { random64, wasm } from './module.js'
-import { optionRows } from './option_rules.js'
+import { variables } from './option_rules.js'
 import { platform } from './platform.js'
 
 const NO_HOST_NAMES =
   'a number, or a lease; hostname:NAME needs the native package: import leafid, without /wasm'
 
 /** Where worker ids come from, and where nothing is stored. */
-const [IDS, CALLBACK, LEASES, SERVERS] = [0, 1, 2, 3]
+const [IDS, CALLBACK, LEASES, SERVERS, LATER] = [0, 1, 2, 3, 4]
 const NOWHERE = 0
 
-/** The variables of the environment that options read. */
-function variables() {
-  const found = optionRows(false).map(({ variable }) => [variable, variable && platform().variable(variable)])
-  return found.filter(([name, value]) => name && value !== undefined).map(([name, value]) => `${name}=${value}\0`)
-}
 
 /** A host has no name here. */
 function refuseHostName(given) {
@@ -27,14 +22,15 @@ function refuseHostName(given) {
 
 /**
  * The settings of checked options. Handles in it live as long as the generator, or until `freeSettings`: `options`, and
- * `run`, which is not opened.
+ * `run`, which is not opened. `claims`: not of a lazy one that is made, which may have no worker yet.
  */
-export function settingsOf(given) {
+export function settingsOf(given, claims = true) {
   const module = wasm()
   const { storage, stateDir, ...named } = given
   const { worker, peerTimes } = given
   refuseHostName(given)
-  const options = module.call('options_of_run', json(named), variables().join(''), '')
+  const checked = options => module.call('options_of_run', json(options), variables(false), '')
+  const options = checked(named)
   const [source, isRange, persist, lazy, asksPeers] = module.numbers(5)
   const name = module.text()
   const settings = { options, run: 0, name, source: null, peerTimes, storage, stateDir }
@@ -42,6 +38,10 @@ export function settingsOf(given) {
   try {
     const { fields, text, expiresAtMs } = resolved(options)
     Object.assign(settings, { layoutFields: fields, layoutText: text, expiresAtMs })
+    if (source === LATER) {
+      if (claims) checked({ ...named, lazy: false })
+      return settings
+    }
     settings.leases = source >= LEASES
     if (source === CALLBACK || source === LEASES) settings.source = worker
     /** Whether an opening cannot end without the event loop, and whether it calls user code. */

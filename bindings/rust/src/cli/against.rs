@@ -7,7 +7,7 @@ use crate::os::env::Env;
 use crate::storage::state_file;
 use crate::worker::settings::SnowflakeSettings;
 use leafid_core::Result;
-use leafid_core::options::WorkerRange;
+use leafid_core::options::{ChosenBy, WorkerRange};
 use std::collections::BTreeSet;
 use std::io;
 
@@ -55,6 +55,8 @@ pub(super) fn check_against(
 
 fn own<'a>(env: &Env, settings: &'a SnowflakeSettings, given: Option<&WorkerRange>) -> Result<Own<'a>> {
     let (directory, space) = (&settings.directory, &settings.options);
+    // With `local`, each machine has the same ids.
+    let given = given.filter(|range| range.chosen_by != ChosenBy::Local);
     let mut ids: BTreeSet<u32> = given.map(|range| range.first..=range.last).into_iter().flatten().collect();
     let is_given = !ids.is_empty();
     for id in state_file::recorded(env, directory)? {

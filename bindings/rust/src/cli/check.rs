@@ -19,7 +19,7 @@ use crate::worker::settings::SnowflakeSettings;
 use crate::{Error, Utc};
 use clap::Args;
 use leafid_core::Code;
-use leafid_core::options::deployment::{self, FileSystem, RangePlace, Scope};
+use leafid_core::options::deployment::{self, FileSystem, Scope, WorkerPlace};
 use leafid_core::options::{WorkerRange, check_built};
 use leafid_core::run::record_open;
 use std::fs::TryLockError;
@@ -126,19 +126,15 @@ fn file_system(
         }
     };
     let surroundings = surroundings();
-    // With `hostname:`, the host's name separates the hosts, even if the directory does not.
-    let workers = workers.filter(|workers| !workers.by_hostname);
-    let range = workers.is_some_and(|workers| workers.first != workers.last);
     let path = path.display();
     let exclusive = settings.options.exclusive_range;
-    let place = RangePlace { fs: &fs, path: &path, named, surroundings, scope, exclusive };
+    let place = WorkerPlace { workers, fs: &fs, path: &path, named, surroundings, scope, exclusive };
     let refusal = deployment::refuse_network(&fs, &path, settings.sharing().fs, deployment::LOCAL_STATE)
-        .and_then(|()| if range { place.refuse() } else { Ok(()) });
+        .and_then(|()| place.refuse());
     if let Err(error) = refusal {
         return report.line(Status::Failed, what, error);
     }
-    let fixed = workers.filter(|_| !range).map(|workers| workers.first);
-    match deployment::warning(&fs, &path, named, surroundings, fixed) {
+    match place.warning() {
         Some(warning) => report.line(Status::Warning, what, warning),
         None => report.line(Status::Ok, what, fs.name),
     }

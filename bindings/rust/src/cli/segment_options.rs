@@ -1,9 +1,9 @@
 //! The options of segments, with the library's names.
 
 use super::options::Space;
-use crate::{Error, Protocol, Result, Segments, SegmentsBuilder};
+use crate::config::user_options::token_of;
+use crate::{Protocol, Result, Segments, SegmentsBuilder};
 use clap::Args;
-use leafid_core::options::shown_path;
 use std::path::PathBuf;
 
 /// The largest step.
@@ -64,7 +64,7 @@ impl SegmentOptions {
             builder = builder.block_size(ids);
         }
         if let Some(path) = &self.token_file {
-            builder = builder.token(token_of(path)?);
+            builder = builder.token(token_of("token_file", path)?);
         }
         if let Some(path) = &self.ca_file {
             builder = builder.ca_file(path);
@@ -74,12 +74,4 @@ impl SegmentOptions {
         }
         Ok(builder)
     }
-}
-
-fn token_of(path: &PathBuf) -> Result<String> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        let allowed = format!("a file that can be read ({error})");
-        Error::invalid("token_file", format!("{:?}", shown_path(&path.to_string_lossy())), &allowed)
-    })?;
-    Ok(text.trim().to_owned())
 }

@@ -52,8 +52,9 @@ macro_rules! shared_setters {
             self.set("shared_group", OptionValue::Flag(shared_group))
         }
 
-        /// Sent to servers as `Authorization: Bearer …`, or to tinyid as its own `token`. Default none. A snowflake
-        /// refuses this and the next four options unless `worker` is a URL.
+        /// Sent to servers as `Authorization: Bearer …`, or to tinyid as its own `token`. Default `LEAFID_TOKEN`, else
+        /// the text of the file `LEAFID_TOKEN_FILE`, else none. A snowflake refuses this and the next four options unless
+        /// `worker` is a URL.
         pub fn token(self, token: impl Into<String>) -> Self {
             self.set("token", OptionValue::Text(token.into()))
         }
@@ -67,7 +68,8 @@ macro_rules! shared_setters {
             self.set("headers", OptionValue::Headers(headers.collect()))
         }
 
-        /// A PEM file of certificate authorities for servers, in addition to those of the system. Default none.
+        /// A PEM file of certificate authorities for servers, in addition to those of the system. Default
+        /// `LEAFID_CA_FILE`, else none.
         pub fn ca_file(self, path: impl Into<PathBuf>) -> Self {
             self.set_path("ca_file", path.into())
         }

@@ -35,6 +35,7 @@ impl SnowflakeBuilder {
     ///
     /// - `7`: this worker id.
     /// - `0..=31` or `"0-31"`: any free id of the range, both ends included.
+    /// - `"local"`: any free id, on this machine alone: for laptops, tests and builds.
     /// - `"hostname:orders"`: N on a host called orders-N; `"hostname:orders*8"`: any free id of 8N to 8N+7.
     /// - `"https://ids-1:8443"`, or several URLs as a list or with commas: a lease server.
     /// - a [`crate::WorkerSource`]: a callback, or an object that leases ids.
@@ -103,7 +104,8 @@ impl SnowflakeBuilder {
 
     /// Whether the worker id is claimed at the first id and not by `open`. Default `false`.
     ///
-    /// Errors of the claim are then errors of that call. `open` still checks the options.
+    /// The claim reads the environment of that time, and its errors are errors of that call. `open` still checks the
+    /// options, but needs no worker.
     pub fn lazy(self, lazy: bool) -> Self {
         self.set("lazy", OptionValue::Flag(lazy))
     }
@@ -131,7 +133,8 @@ impl SnowflakeBuilder {
     /// For bindings: whether lease servers give the worker id, so that an opening and a close wait for them.
     #[doc(hidden)]
     pub fn asks_servers(&self) -> bool {
-        with_environment("", |environment| RunOptions::asks_servers(&self.options.values, environment))
+        let set = &self.options.values;
+        with_environment("", |environment| Ok(RunOptions::asks_servers(set, environment))).unwrap_or(false)
     }
 
     /// Claims a worker id, makes its first span durable and returns the generator.

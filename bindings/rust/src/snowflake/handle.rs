@@ -85,6 +85,15 @@ impl Snowflake {
         Ok(self.generator()?.worker_id())
     }
 
+    /// For messages, without a claim: `worker_id=7`, `closed`, or `unclaimed`.
+    #[doc(hidden)]
+    pub fn held(&self) -> String {
+        match self.generator.get().filter(|_| !self.is_closed()) {
+            Some(generator) => format!("worker_id={}", generator.worker_id()),
+            None => if self.is_closed() { "closed" } else { "unclaimed" }.into(),
+        }
+    }
+
     /// The id space.
     pub fn name(&self) -> &str {
         &self.settings.options.name
@@ -160,7 +169,8 @@ impl Snowflake {
         // The generator of an ancestor: this is a forked child.
         let parents = self.generator.load().map(|(generator, _)| generator.worker_id());
         let generation = os::process::generation();
-        let opened = registry().open(&self.settings, parents, interrupted);
+        let opened =
+            self.settings.for_claim().and_then(|settings| registry().open(&settings, parents, interrupted));
         if generation != os::process::generation() {
             // A fork came in between: what was opened, or failed, belongs to the parent. Leave it alone.
             std::mem::forget(opened);

@@ -10,9 +10,10 @@ use crate::worker::peer_clocks::PeerTimes;
 use crate::worker::source::WorkerSource;
 use leafid_core::Result;
 use leafid_core::call::disk_bound;
-use leafid_core::options::{RunOptions, WorkerFrom};
+use leafid_core::options::{Environment, OptionValues, RunOptions, WorkerFrom};
 use leafid_core::run::RunSettings;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The valid options of an opened snowflake. Only what depends on the state of the system is checked later.
@@ -30,15 +31,33 @@ pub(crate) struct SnowflakeSettings {
     pub(crate) peer_times: Option<PeerTimes>,
     /// The longest wait for the clock that a call of this handle accepts.
     pub(crate) max_wait: Option<Duration>,
+    /// Of a lazy snowflake: what its claim is parsed from, with the environment of that time.
+    lazy: Option<Box<SnowflakeOptions>>,
 }
 
 impl SnowflakeSettings {
+    /// Those of an opening.
     pub(crate) fn parse(set: &SnowflakeOptions) -> Result<SnowflakeSettings> {
-        let options =
-            with_environment(&hostname(), |environment| RunOptions::parse(&set.values, environment))?;
+        SnowflakeSettings::parse_by(RunOptions::parse, set)
+    }
+
+    /// Those of a claim.
+    pub(crate) fn for_claim(self: &Arc<SnowflakeSettings>) -> Result<Arc<SnowflakeSettings>> {
+        match &self.lazy {
+            None => Ok(Arc::clone(self)),
+            Some(set) => SnowflakeSettings::parse_by(RunOptions::parse_for_claim, set).map(Arc::new),
+        }
+    }
+
+    fn parse_by(
+        parse: impl FnOnce(&OptionValues, &Environment<'_>) -> Result<RunOptions>,
+        set: &SnowflakeOptions,
+    ) -> Result<SnowflakeSettings> {
+        let options = with_environment(&hostname(), |environment| parse(&set.values, environment))?;
+        let lazy = options.lazy.then(|| Box::new(set.clone()));
         let source = match &options.worker {
             WorkerFrom::Servers(servers) => {
-                Some(lease_servers::source(servers, &options.name, set.path("ca_file").map(Into::into))?)
+                Some(lease_servers::source(servers, &options.name, set.path_or_variable("ca_file"))?)
             }
             _ => set.code.source.clone(),
         };
@@ -57,6 +76,7 @@ impl SnowflakeSettings {
             root: crate::os::disk::root(),
             peer_times: set.code.peer_times.clone(),
             max_wait: set.max_wait()?,
+            lazy,
         })
     }
 

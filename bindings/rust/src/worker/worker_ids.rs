@@ -18,8 +18,9 @@ pub enum Worker {
         /// The largest id.
         last: i64,
     },
-    /// Text: `7`, `0-31`, `hostname:orders` for a host called orders-N, `hostname:orders*8` for eight ids per host, or
-    /// the URLs of lease servers with commas, such as `https://ids-1:8443`.
+    /// Text: `7`, `0-31`, `local` for this machine alone, `hostname:orders` for a host called orders-N,
+    /// `hostname:orders*8` for eight ids per host, or the URLs of lease servers with commas, such as
+    /// `https://ids-1:8443`.
     Text(String),
     /// The URLs of lease servers. leafid prefers the first one and backs off from one that fails.
     Servers(Vec<String>),

@@ -279,7 +279,7 @@ class Supply(Process):
 
     def __init__(self, *given):
         super().__init__(*given)
-        self.machine = self.module.call("supply_new", json.dumps(self.options), 7)
+        self.machine = self.module.call("supply_new", json.dumps(self.options), "", 7)
         (self.timeout,) = self.module.numbers(1)
         self.module.call("supply_place", self.machine, self.options["name"])
         #: By the number of the tag: who waits, and ids of those who left.

@@ -48,7 +48,7 @@ impl HostSource {
         if let Some(servers) = options.from.servers() {
             let http = HttpOptions {
                 token: options.from.header_token().map(Into::into),
-                ca_file: set.path("ca_file").map(Into::into),
+                ca_file: set.path_or_variable("ca_file"),
                 ..HttpOptions::of(servers)
             };
             let open = move || ServerPool::new(http);
