@@ -72,8 +72,13 @@ class Frameworks(unittest.TestCase):
                 answer = client.post("/orders", json={"id": sent})
                 self.assertEqual(answer.text, f'{{"id":"{value}"}}')
             self.assertEqual(fastapi_ids.Order(id=value).model_dump(), {"id": value})
-        for wrong in (-1, 2**63, "x", 1.5):
-            self.assertEqual(client.post("/orders", json={"id": wrong}).status_code, 422)
+        for wrong in (-1, 2**63, "x", "", "+5", "5.0", " 5", 1.5, 5.0, True, None, [5]):
+            self.assertEqual(client.post("/orders", json={"id": wrong}).status_code, 422, wrong)
+        described = client.get("/openapi.json").json()
+        schemas = [schema for name, schema in described["components"]["schemas"].items() if name.startswith("Order")]
+        self.assertTrue(schemas)
+        for schema in schemas:
+            self.assertEqual(schema["properties"]["id"]["type"], "string")
 
     def test_django_writes_digits_without_quotes(self):
         self.assertEqual(JsonResponse({"id": ID}).content.decode(), f'{{"id": {ID}}}')
