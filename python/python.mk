@@ -30,7 +30,8 @@ need/venvs:
 	        test $$must = no || exit 1; must=no; \
 	done; test $$must = no; }
 
-# stubtest on the installed package, and mypy --strict on a program that uses all of it.
+# stubtest on the installed package, the docstrings in its stub (UPDATE=1 writes them), and mypy --strict on a program that
+# uses all of it.
 check/python: build/wheels/done need/venvs
 	@set -- $$(python/interpreters.sh $(PYTHON) | head -n 1); test -n "$$2" && \
 	$(MAKE) --no-print-directory python_version=$$1 python_path=$$2 run/check-python
@@ -77,6 +78,7 @@ run/pytest-one: $(python_venv)/done
 run/check-python: $(python_venv)/leafid
 	@$(python_venv)/bin/python -m mypy.stubtest leafid --mypy-config-file python/pyproject.toml \
 	    --allowlist python/tests/stubtest.txt
+	@$(python_venv)/bin/python -P python/docstrings.py $(if $(UPDATE),--write)
 	@cd python/tests && MYPY_CACHE_DIR=../../build/mypy-cache ../../$(python_venv)/bin/python -m mypy --strict typed.py
 
 $(python_venv)/done: python/tests/requirements.txt python/tests/requirements-green.txt

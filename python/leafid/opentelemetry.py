@@ -103,6 +103,12 @@ class Traced:
     def take(self, *args: Any, **options: Any) -> list[int]:
         return self._timed("take", self._ids.take, args, options)
 
+    def next_str(self, *args: Any, **options: Any) -> str:
+        return self._timed("next_str", self._ids.next_str, args, options)
+
+    def take_strs(self, *args: Any, **options: Any) -> list[str]:
+        return self._timed("take_strs", self._ids.take_strs, args, options)
+
     def fill(self, *args: Any, **options: Any) -> Any:
         return self._timed("fill", self._ids.fill, args, options)
 

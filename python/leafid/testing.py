@@ -113,6 +113,14 @@ class FakeSnowflake(_Ids):
         """The next n ids."""
         return self._take(n)
 
+    def next_str(self) -> str:
+        """The next id as text."""
+        return str(self.next())
+
+    def take_strs(self, n: SupportsIndex) -> list[str]:
+        """The next n ids as text."""
+        return [str(id) for id in self.take(n)]
+
     def fill(self, out: _Buffer) -> _Buffer:
         """Fills a buffer of 64-bit integers with the next ids, and returns it."""
         return self._fill(out)
@@ -185,6 +193,14 @@ class FakeTag(_Ids):
     def take(self, n: SupportsIndex, timeout_ms: SupportsIndex | None = None) -> list[int]:
         """The next n ids."""
         return self._take(n)
+
+    def next_str(self, timeout_ms: SupportsIndex | None = None) -> str:
+        """The next id as text."""
+        return str(self.next())
+
+    def take_strs(self, n: SupportsIndex, timeout_ms: SupportsIndex | None = None) -> list[str]:
+        """The next n ids as text."""
+        return [str(id) for id in self.take(n)]
 
     def fill(self, out: _Buffer, timeout_ms: SupportsIndex | None = None) -> _Buffer:
         """Fills a buffer of 64-bit integers with the next ids, and returns it."""

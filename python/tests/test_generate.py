@@ -38,6 +38,15 @@ def test_next_and_take_and_fill_and_iteration_go_on_from_each_other(flake):
     assert ids == sorted(set(ids)) and len(ids) == 5_012
 
 
+def test_ids_as_text(flake):
+    first, others = flake.next_str(), flake.take_strs(3)
+    assert all(type(text) is str for text in [first, *others])
+    ids = [int(text) for text in [first, *others]]
+    assert ids == sorted(set(ids)) and flake.take_strs(0) == []
+    with pytest.raises(leafid.InvalidArgumentError, match="^n is -1"):
+        flake.take_strs(-1)
+
+
 @pytest.mark.parametrize("n", [1, 2, 1023, 1024, 1025, 100_000])
 def test_take_gives_as_many_as_asked(flake, n):
     ids = flake.take(n)
@@ -114,7 +123,11 @@ def test_stats_pickle_and_copy(flake):
 
 
 def test_repr_and_layout(flake, space):
-    assert repr(flake) == f'<leafid.Snowflake name="{space["name"]}" layout=leaf>'
+    assert repr(flake) == f'<leafid.Snowflake name="{space["name"]}" worker_id=7 layout=leaf>'
+    lazy = leafid.Snowflake(8, **space, lazy=True)
+    assert " unclaimed " in repr(lazy)
+    lazy.close()
+    assert " closed " in repr(lazy)
     assert flake.layout == leafid.Layout() and flake.worker_id == 7
 
 

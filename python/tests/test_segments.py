@@ -42,6 +42,10 @@ def test_fill_writes_the_buffer(order):
             order.fill(wrong)
 
 
+def test_ids_as_text(order):
+    assert order.next_str() == "1" and order.take_strs(2) == ["2", "3"]
+
+
 def test_large_takes(order, counter):
     ids = order.take(1_000_000)
     assert ids == list(range(1, 1_000_001)) and len(counter.asked) < 10

@@ -10,8 +10,9 @@ use crate::logs;
 use crate::options::Options;
 use crate::source::{UserObjectHandle, asking};
 use crate::stats::Stats;
+use crate::text_form::as_text;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use std::sync::Arc;
 
@@ -21,8 +22,9 @@ use std::sync::Arc;
 /// crashes, restarts and clock movements. Opened twice in a process with the same options, it is one generator. None
 /// means an option's default. docs/OPTIONS.md of the project describes every option in full.
 ///
-/// worker: 7, range(0, 32), "0-31", "hostname:orders", "hostname:orders*8", URLs of lease servers, a callable
-///     claim(name, previous), or an object with claim, renew and release. Default: the environment's LEAFID_WORKER.
+/// worker: 7, range(0, 32), "0-31", "local" on this machine alone, "hostname:orders", "hostname:orders*8", URLs of lease
+///     servers, a callable claim(name, previous), or an object with claim, renew and release. Default: the environment's
+///     LEAFID_WORKER.
 /// name: the id space. Worker ids are unique within it, and two names can make the same id: give one name to all
 ///     programs that write into one column. Default "default".
 /// state_dir: the directory of the records. Default: LEAFID_STATE_DIR, or a directory of the system or the user.
@@ -41,11 +43,12 @@ use std::sync::Arc;
 /// no_record_wait_ms: how long a start without a record issues nothing. Default: LEAFID_NO_RECORD_WAIT_MS, else 0 (off).
 /// clock_source: "system" (default), or "coarse": cheaper to read, and late by up to Stats.clock_lag_ms.
 /// start_after: the largest existing id of this layout: every id will be of a later tick.
-/// lazy: whether to claim the worker id at the first id instead of here. Default False.
+/// lazy: whether to claim the worker id at the first id instead of here, with the environment of then. Default False.
 /// peer_times: a callable that returns the clocks of peers, ints of Unix milliseconds, before each claim.
-/// token: sent to lease servers as "Authorization: Bearer …". This and the next four need URLs of lease servers.
+/// token: sent to lease servers as "Authorization: Bearer …". Default: LEAFID_TOKEN, or the file LEAFID_TOKEN_FILE. This and
+///     the next four need URLs of lease servers.
 /// headers: a mapping of more headers for lease servers.
-/// ca_file: a PEM file of authorities for lease servers, in addition to the system's.
+/// ca_file: a PEM file of authorities for lease servers, in addition to the system's. Default: LEAFID_CA_FILE.
 /// request_timeout_ms: the longest duration of a claim, renewal or release, over all servers. Default 1000.
 /// connect_timeout_ms: the longest duration of a connection to a server. Default 300.
 ///
@@ -104,6 +107,16 @@ impl Snowflake {
             return Err(refused("n", n));
         }
         PyList::new(py, this.taken(py, count)?).map(Bound::into_any)
+    }
+
+    /// The next id as text of decimal digits, for JSON that JavaScript reads. Raises as next does.
+    fn next_str<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
+        Ok(PyString::new(slf.py(), &Snowflake::next(slf)?.to_string()))
+    }
+
+    /// A list of the next n ids as text of decimal digits. Raises as take does.
+    fn take_strs<'py>(slf: &Bound<'py, Self>, n: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        as_text(&Snowflake::take(slf, n)?)
     }
 
     /// Fills a buffer with the next ids, ascending, without a copy, all or nothing, and returns it.
@@ -178,9 +191,10 @@ impl Snowflake {
         self.objects.iter().for_each(UserObjectHandle::clear);
     }
 
-    /// Without the worker id: to read it may claim one in a forked child.
+    /// Without a claim of a worker id, in a forked child too.
     fn __repr__(&self) -> String {
-        format!("<leafid.Snowflake name={:?} layout={}>", self.name, self.flake.layout())
+        let (name, layout, held) = (&self.name, self.flake.layout(), self.flake.held());
+        format!("<leafid.Snowflake name={name:?} {held} layout={layout}>")
     }
 }
 

@@ -6,7 +6,7 @@ use crate::parts::given_id;
 use leafid::{Error, TextForm};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyList, PyType};
 
 /// The text of an id.
 ///
@@ -20,6 +20,12 @@ use pyo3::types::{PyDict, PyType};
 pub(crate) fn format_id(id: &Bound<'_, PyAny>, form: &Bound<'_, PyAny>) -> PyResult<String> {
     let form = given_form(form)?;
     form.format_id(given_id(id)?).map_err(|error| errors::raise(id.py(), &error))
+}
+
+/// A list of ids as text of decimal digits.
+pub(crate) fn as_text<'py>(ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    let texts = ids.try_iter()?.map(|id| id?.str()).collect::<PyResult<Vec<_>>>()?;
+    PyList::new(ids.py(), texts)
 }
 
 /// The id of a text: the reverse of format_id.

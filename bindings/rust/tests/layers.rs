@@ -90,6 +90,7 @@ const PAGES: &[(&str, &str)] = &[
     ("include/leafid.h", "generated, with the whole contract of the C library"),
     ("include/leafid.hpp", "header-only: a C++ user copies one file"),
     ("node/index.d.ts", "TypeScript reads the package's types from one file"),
+    ("python/leafid/_leafid.pyi", "it has the docstrings of the native module"),
 ];
 /// Types whose methods are in several files of a crate, spread by subject, not for length: the type, the further file,
 /// and its subject.

@@ -8,9 +8,10 @@ use crate::buffer::IdBuffer;
 use crate::call::{interruptible, released};
 use crate::errors;
 use crate::green::waits;
+use crate::text_form::as_text;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyString};
 use pyo3::{PyTraverseError, PyVisit};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -60,6 +61,25 @@ impl Tag {
         }
         let ids = this.waiting(py, |interrupted| this.0.tag.take_unless(n, timeout_ms, interrupted))?;
         PyList::new(py, ids).map(Bound::into_any)
+    }
+
+    /// The next id as text of decimal digits, for JSON that JavaScript reads. Raises as next does.
+    #[pyo3(signature = (timeout_ms=None))]
+    fn next_str<'py>(
+        slf: &Bound<'py, Self>,
+        timeout_ms: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyString>> {
+        Ok(PyString::new(slf.py(), &Tag::next(slf, timeout_ms)?.to_string()))
+    }
+
+    /// A list of the next n ids as text of decimal digits. Raises as take does.
+    #[pyo3(signature = (n, timeout_ms=None))]
+    fn take_strs<'py>(
+        slf: &Bound<'py, Self>,
+        n: &Bound<'py, PyAny>,
+        timeout_ms: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        as_text(&Tag::take(slf, n, timeout_ms)?)
     }
 
     /// Fills a buffer with the next ids, in order, without a copy, all or nothing, and returns it.
