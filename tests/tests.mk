@@ -222,8 +222,8 @@ test/frameworks: need/tools build/wheels/done build/recipes/installed
 	@build/recipes/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
 	@cd $(frameworks) && node --test $(node_hang) --test-reporter=spec ids.test.mjs && ../venv/bin/python -m unittest test_ids
 
-# The recipes of docs/RECIPES.md, run against the real servers. As root, what is missing is installed from Debian's
-# packages; otherwise its tests are skipped, and say so.
+# leafid.sources and leafid.leases of docs/RECIPES.md, run against the real servers. As root, what is missing is installed
+# from Debian's packages; otherwise its tests are skipped, and say so.
 #
 #   make test OF=recipes        two minutes; it ends by itself after 15
 #   make build OF=recipes   what it and test-frameworks import: C++ is compiled, once, for a minute or two

@@ -34,7 +34,7 @@ test('the names, by import and by require', () => {
 test('the files, with no install script, and a package of this platform for the addon', () => {
   const licenses = ['LICENSE-APACHE', 'LICENSE-MIT']
   const exported = ['index', 'opentelemetry', 'prometheus', 'testing'].flatMap(name => [`${name}.d.ts`, `${name}.js`])
-  const shipped = ['LICENSE-THIRD-PARTY', 'README.md', 'bin', 'lib', 'package.json', 'wasm', ...exported]
+  const shipped = ['LICENSE-THIRD-PARTY', 'README.md', 'bin', 'leases', 'lib', 'package.json', 'sources', 'wasm', ...exported]
   assert.deepEqual(readdirSync(folder).sort(), [...licenses, ...shipped].sort())
   assert.equal(manifest.dependencies, undefined)
   assert.equal(manifest.scripts, undefined)

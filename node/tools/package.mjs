@@ -24,7 +24,7 @@ const addons = words.filter(word => word.includes('=')).map(word => {
 const folders = words.filter(word => !word.includes('=')).map(folder => resolve(folder))
 const manifest = JSON.parse(readFileSync('node/package.json', 'utf8'))
 const programs = ['index', 'testing', 'prometheus', 'opentelemetry'].flatMap(name => [`${name}.js`, `${name}.d.ts`])
-const shipped = ['package.json', ...programs, 'README.md', 'bin', 'js'].map(name => join('node', name))
+const shipped = ['package.json', ...programs, 'README.md', 'bin', 'leases', 'sources', 'js'].map(name => join('node', name))
 /** What `make build OF=wasm` built. */
 const modules = withoutWasm ? [] : ['leafid', 'leafid-run', 'leafid-public-ids'].map(name => `build/wasm/${name}.wasm`)
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']

@@ -11,6 +11,14 @@ from typing import assert_type
 import numpy
 
 import leafid
+import leafid.leases.etcd
+import leafid.leases.postgres
+import leafid.leases.redis
+import leafid.leases.zookeeper
+import leafid.sources.mysql
+import leafid.sources.postgres
+import leafid.sources.redis
+import leafid.sources.sqlite
 from leafid.testing import FakeSegments, FakeSnowflake
 
 layout = leafid.Layout(worker_bits=3, sequence_bits=19, order="worker-sequence")
@@ -208,6 +216,23 @@ leafid.Segments("file:counters", protocol="http")  # type: ignore[arg-type]
 leafid.Segments("file:counters", prewarm=True)  # type: ignore[arg-type]
 leafid.Segments("file:counters", tags={"order": {"first": 1}})  # type: ignore[typeddict-unknown-key]
 segments.tag(7)  # type: ignore[arg-type]
+
+ranges = leafid.sources.postgres.source("postgresql://ids", table="counters", driver="asyncpg")
+ranges.create_tables(tags=["order"])
+assert_type(ranges.check(), list[str])
+assert_type(ranges("order", 10, after=0), range | None)
+leafid.Segments(fetch=ranges).close()
+leafid.Segments(fetch=leafid.sources.mysql.source(host="ids", port=3306)).close()
+leafid.Segments(fetch=leafid.sources.redis.source("redis://ids", prefix="of:")).close()
+leafid.Segments(fetch=leafid.sources.sqlite.source(pathlib.Path("ids.db"))).close()
+workers = leafid.leases.postgres.leases("postgresql://ids", table="workers")
+workers.create_tables(workers=range(32))
+assert_type(workers.check(), list[str])
+leafid.Snowflake(workers).close()
+leafid.Snowflake(leafid.leases.redis.leases("redis://ids")).close()
+leafid.Snowflake(leafid.leases.etcd.leases("http://etcd:2379")).close()
+leafid.Snowflake(leafid.leases.zookeeper.leases("zk:2181")).close()
+leafid.sources.postgres.source("postgresql://ids", driver="pg")  # type: ignore[arg-type]
 
 assert_type(leafid.metrics(), str)
 

@@ -1,14 +1,12 @@
-"""The stores of the recipes. A module has RECIPES, the names of each kind, and `opened(kind)`."""
+"""The stores of the recipes. A module has RECIPES, those of each kind, and `opened(kind)`: a store, and its URL."""
 
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "databases"))
 from databases import Missing  # noqa: E402
-from takers import PROJECT  # noqa: E402
 
 
 def pytest_generate_tests(metafunc):
@@ -18,17 +16,10 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture
 def store(request):
-    """A store, the environment of its recipes, and their names."""
+    """A store, and its recipes."""
     try:
-        store, environment = request.module.opened(request.param)
+        store, url = request.module.opened(request.param)
     except Missing as missing:
         pytest.skip(str(missing))
-    yield store, environment, request.module.RECIPES[request.param]
+    yield store, [recipe.at(url) for recipe in request.module.RECIPES[request.param]]
     store.remove()
-
-
-@pytest.fixture
-def folder():
-    """For recipes that are changed: below the project, where they find its packages."""
-    with tempfile.TemporaryDirectory(prefix="broken-", dir=PROJECT) as folder:
-        yield Path(folder)

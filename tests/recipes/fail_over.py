@@ -60,6 +60,7 @@ class Standby(PostgreSQL):
         self.data = self.folder / "data"
         self.run(copy, f"--pgdata={self.data}", "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
                  "--host=127.0.0.1", f"--port={primary.port}", "--username=leaf")  # fmt: skip
+        self.url = f"postgres://leaf@127.0.0.1:{self.port}/leaf"
         self.start()
 
 

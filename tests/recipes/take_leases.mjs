@@ -1,18 +1,18 @@
 // As take_leases.py: take_leases.mjs RECIPE IDS END SECONDS NUMBER.
 import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
 import { Snowflake } from 'leafid'
+import { made } from './made.mjs'
 
 const [recipe, ids, end, seconds, number] = process.argv.slice(2)
-const { workers } = await import(pathToFileURL(recipe))
+const leases = await made(recipe)
 const deadline = performance.now() + Number(seconds) * 1000
 const spanMs = 2000
 const lengths = (process.env.TAKE_ROUNDS ?? '1,5,200').split(',')
 const more = () => !existsSync(end) && performance.now() < deadline
 
 // The calls of the recipe, with short spans: so there are many renewals.
-const worker = { ...workers, claim: request => workers.claim({ ...request, untilMs: request.nowMs + spanMs }) }
+const worker = { ...leases, claim: request => leases.claim({ ...request, untilMs: request.nowMs + spanMs }) }
 while (more()) {
   let flake
   try {

@@ -1,6 +1,5 @@
 """Takes ids with leases of a recipe, as a host of its own: take_leases.py RECIPE IDS END SECONDS NUMBER."""
 
-import importlib
 import os
 import random
 import sys
@@ -8,11 +7,10 @@ import time
 from types import SimpleNamespace
 
 import leafid
+from made import made
 
-folder, recipe = os.path.split(sys.argv[1])
+leases = made(sys.argv[1])
 ids, end, deadline, number = sys.argv[2], sys.argv[3], time.monotonic() + float(sys.argv[4]), sys.argv[5]
-sys.path.insert(0, folder)
-workers = importlib.import_module(recipe.removesuffix(".py")).Workers()
 SPAN_MS = 2_000
 # Of a hundred ids, between a claim and a release.
 ROUNDS = [int(rounds) for rounds in os.environ.get("TAKE_ROUNDS", "1,5,200").split(",")]
@@ -21,11 +19,11 @@ ROUNDS = [int(rounds) for rounds in os.environ.get("TAKE_ROUNDS", "1,5,200").spl
 class Short:
     """The calls of the recipe, with short spans: so there are many renewals."""
 
-    renew, release = workers.renew, workers.release
+    renew, release = leases.renew, leases.release
 
     def claim(self, request):
         until_ms = request.now_ms + SPAN_MS
-        return workers.claim(SimpleNamespace(instance=request.instance, now_ms=request.now_ms, until_ms=until_ms))
+        return leases.claim(SimpleNamespace(instance=request.instance, now_ms=request.now_ms, until_ms=until_ms))
 
 
 def more():

@@ -1,11 +1,11 @@
 // As take_segments.py: take_segments.mjs RECIPE IDS END SECONDS.
 import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
 import { Segments } from 'leafid'
+import { made } from './made.mjs'
 
 const [recipe, ids, end, seconds] = process.argv.slice(2)
-const { fetch } = await import(pathToFileURL(recipe))
+const fetch = await made(recipe)
 const deadline = performance.now() + Number(seconds) * 1000
 
 const segments = new Segments({ fetch, persist: false, step: 10, adaptive: false })

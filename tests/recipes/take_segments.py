@@ -1,16 +1,14 @@
 """Takes ids of a recipe until the file END exists or the time is over: take_segments.py RECIPE IDS END SECONDS."""
 
-import importlib
 import os
 import sys
 import time
 
 import leafid
+from made import made
 
-folder, recipe = os.path.split(sys.argv[1])
+fetch = made(sys.argv[1])
 ids, end, deadline = sys.argv[2], sys.argv[3], time.monotonic() + float(sys.argv[4])
-sys.path.insert(0, folder)
-fetch = importlib.import_module(recipe.removesuffix(".py")).fetch
 
 with open(ids, "a") as out, leafid.Segments(fetch=fetch, persist=False, step=10, adaptive=False) as segments:
     order = segments.tag("order")

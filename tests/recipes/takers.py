@@ -1,5 +1,7 @@
 """Processes of two languages that take ids of recipes at once, what befalls them, and the judge."""
 
+import dataclasses
+import json
 import os
 import shutil
 import subprocess
@@ -18,27 +20,62 @@ PATIENCE = 600
 SECONDS = 900
 
 
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """How a program makes a source or leases of the package."""
+
+    # py or mjs
+    language: str
+    # As sources.postgres
+    module: str
+    # Or what stands for it.
+    url: object = ""
+    options: dict = dataclasses.field(default_factory=dict)
+    # Instead of the URL, an object of it: the kind of pool of an engine of SQLAlchemy, or a client of ioredis.
+    own: str = ""
+    # Texts of the module that are replaced.
+    changes: tuple = ()
+
+    def at(self, url, **options):
+        return dataclasses.replace(self, url=url, options={**self.options, **options})
+
+    def command(self, script, *words):
+        runner = [sys.executable, HERE / f"{script}.py"]
+        if self.language == "mjs":
+            runner = ["node", PROJECT / f"{script}.mjs"]
+        return list(map(str, [*runner, json.dumps(dataclasses.asdict(self)), *words]))
+
+    def call(self, *calls):
+        """The results of these calls; one that is refused is the last."""
+        done = self.ended(*calls)
+        assert done.returncode == 0, f"{self}: {done.stdout}{done.stderr}"
+        return json.loads(done.stdout)
+
+    def ended(self, *calls):
+        """The process of these calls."""
+        environment = {**os.environ, "NO_PROXY": "127.0.0.1"}
+        command = self.command("call", json.dumps(calls))
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+
+
 class Taker:
     def __init__(self, script, recipe, folder, number, environment):
-        runner = [sys.executable, HERE / f"{script}.py"]
-        if recipe.suffix == ".mjs":
-            runner = ["node", PROJECT / f"{script}.mjs"]
         self.ids, self.log = folder / f"{number}.ids", folder / f"{number}.log"
-        self.command = [*runner, recipe, self.ids, folder / "end", SECONDS, number]
+        self.command = recipe.command(script, self.ids, folder / "end", SECONDS, number)
         self.recipe, self.environment = recipe, {**os.environ, **environment, "NO_PROXY": "127.0.0.1"}
         self.ids.touch()
         self.start()
 
     def start(self):
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(list(map(str, self.command)), stdout=log, stderr=log, env=self.environment)
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, env=self.environment)
 
     def kill(self):
         self.process.kill()
         self.process.wait(PATIENCE)
 
     def told(self):
-        return f"{self.recipe.name}:\n{self.log.read_text()[-2000:]}"
+        return f"{self.recipe}:\n{self.log.read_text()[-2000:]}"
 
     def taken(self):
         """The ids of all whole lines."""
@@ -48,7 +85,7 @@ class Taker:
 class Takers:
     """Two processes for each recipe. All have begun when the block does."""
 
-    def __init__(self, script, recipes, environment):
+    def __init__(self, script, recipes, environment={}):
         self.folder = Path(tempfile.mkdtemp(prefix="leafid-recipes-"))
         numbered = enumerate([*recipes, *recipes])
         self.all = [Taker(script, recipe, self.folder, number, environment) for number, recipe in numbered]
@@ -77,7 +114,7 @@ class Takers:
         for taker in self.all:
             while not taker.log.stat().st_size:
                 assert taker.process.poll() is None, f"ended with {taker.process.returncode}"
-                assert time.monotonic() < deadline, f"nothing was said within {PATIENCE} s: {taker.recipe.name}"
+                assert time.monotonic() < deadline, f"nothing was said within {PATIENCE} s: {taker.recipe}"
                 time.sleep(0.02)
 
     def kill_some(self):
@@ -106,17 +143,15 @@ class Takers:
         print(f"{count} ids of {len(self.all)} processes, duplicates 0")
 
 
-def open_redis(commands):
-    """A Redis set up by the commands of the page, and the environment of its recipes."""
-    store = Redis(PROJECT / "redis.conf")
-    store.ask(*(PROJECT / commands).read_text().split())
-    return store, {"REDIS_URL": store.url}
+def open_redis():
+    """A Redis with the settings of docs/RECIPES.md."""
+    return Redis(PROJECT / "redis.conf")
 
 
 def hammer(script, store, least):
     """Connections are cut, the server and takers are killed. No id comes twice."""
-    store, environment, recipes = store
-    with Takers(script, [PROJECT / recipe for recipe in recipes], environment) as takers:
+    store, recipes = store
+    with Takers(script, recipes) as takers:
         befall(takers, store, least)
 
 
@@ -138,16 +173,10 @@ def befall(takers, store, least):
     takers.judge(least)
 
 
-def broken(folder, recipe, *changes):
-    """The recipe in this folder, with these texts replaced."""
-    for lua in PROJECT.glob("*.lua"):
-        shutil.copy(lua, folder)
-    code = (PROJECT / recipe).read_text()
-    for old, new in changes:
-        assert old in code, f"{recipe} has no {old}"
-        code = code.replace(old, new)
-    (folder / recipe).write_text(code)
-    return folder / recipe
+def broken(recipe, breaks):
+    """The recipe with texts of its module replaced: those of its language and module, also of an object of its own."""
+    name = (recipe.language, recipe.module)
+    return dataclasses.replace(recipe, changes=tuple(breaks.get((*name, recipe.own)) or breaks[name]))
 
 
 def wait_for_duplicates(takers):

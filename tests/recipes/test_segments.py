@@ -1,70 +1,80 @@
-"""The callbacks of docs/RECIPES.md that take ranges, as several processes of two languages use them at once."""
+"""leafid.sources and leafid/sources, as several processes of two languages use them at once."""
 
 import contextlib
 import sqlite3
 
 import pytest
 from databases import MariaDB, PgBouncer, PostgreSQL, SQLite
-from takers import PROJECT, Takers, broken, hammer, open_redis, wait_for_duplicates
+from takers import Recipe, Takers, broken, hammer, open_redis, wait_for_duplicates
 
 OLD = "(SELECT max_id FROM leaf_alloc WHERE biz_tag = 'order')"
+# By language and module, and for an engine of its own kind where that differs.
 BREAKS = {
-    "postgresql_psycopg.py": [("greatest(max_id", f"greatest({OLD}")],
-    "postgresql_asyncpg.py": [("greatest(max_id", f"greatest({OLD}")],
-    "postgresql_pg.mjs": [("greatest(max_id", f"greatest({OLD}")],
-    "mariadb_pymysql.py": [
+    ("py", "sources.postgres"): [("greatest(max_id", f"greatest({OLD}")],
+    ("mjs", "sources.postgres"): [("greatest(max_id", f"greatest({OLD}")],
+    ("py", "sources.mysql"): [
         ("LAST_INSERT_ID(GREATEST(max_id, %s) + %s)", "GREATEST(max_id, %s) + %s"),
-        ("end = cursor.lastrowid", f"cursor.execute(\"SELECT {OLD}\")\n        (end,) = cursor.fetchone()"),
+        ("end: int = cursor.lastrowid", f'cursor.execute("SELECT {OLD}")\n            (end,) = cursor.fetchone()'),
     ],
-    "mariadb_mysql2.mjs": [
+    # In one transaction, so the read comes first.
+    ("py", "sources.mysql", "NullPool"): [
+        ("GREATEST(max_id, %s)", "%s"),
+        ("cursor.execute(TAKE.format(self._table), [after",
+         f'cursor.execute("SELECT {OLD}")\n'
+         "            cursor.execute(TAKE.format(self._table), [cursor.fetchone()[0]"),
+    ],
+    ("mjs", "sources.mysql"): [
         ("LAST_INSERT_ID(GREATEST(max_id, ?) + ?)", "GREATEST(max_id, ?) + ?"),
-        ("BigInt(done.insertId)", f"BigInt((await pool.query(\"SELECT {OLD} AS end\"))[0][0].end)"),
+        ("if (done.affectedRows", f'done.insertId = (await run("SELECT {OLD}"))[0][0]\n    if (done.affectedRows'),
     ],
-    "sqlite_sqlite3.py": [
+    ("py", "sources.sqlite"): [
         ("max(max_id, ?) + ?", "? + ?"),
-        ("[after, step, tag]", f"[db.execute(\"SELECT {OLD}\").fetchone()[0], step, tag]"),
+        ("self._rows(TAKE, after", f'self._rows(TAKE, self._rows("SELECT {OLD}")[0][0]'),
     ],
-    "sqlite_better_sqlite3.mjs": [
+    ("mjs", "sources.sqlite"): [
         ("max(max_id, ?) + ?", "? + ?"),
-        ("(TAKE).all(after", f"(TAKE).all(db.prepare(\"SELECT {OLD}\").pluck().get()"),
+        (".all(BigInt(after)", f'.all(db.prepare("SELECT {OLD}").pluck().get()'),
     ],
-    "sqlalchemy_core.py": [("values(max_id=raised)", "values(max_id=db.scalar(select(max_id).where(this)) + step)")],
-    "redis_redis.py": [
-        ('CLIENT.eval(TAKE, 1, f"segment:{tag}", step, after)',
-         'int(CLIENT.get(f"segment:{tag}")) + step\n    CLIENT.set(f"segment:{tag}", end)'),
+    ("py", "sources.redis"): [
+        ("self._db.run(TAKE, [self._prefix + tag], step, after)",
+         "int(self._db.client.get(self._prefix + tag)) + step\n        self._db.client.set(self._prefix + tag, end)"),
     ],
-    "redis_ioredis.mjs": [
-        ("await redis.eval(take, 1, `segment:${tag}`, String(step), String(after))",
-         "String(BigInt(await redis.get(`segment:${tag}`)) + BigInt(step))\n  await redis.set(`segment:${tag}`, end)"),
+    ("mjs", "sources.redis"): [
+        ("await run(client => client.eval(TAKE, 1, prefix + tag, String(step), String(after)))",
+         "String(BigInt(await run(client => client.get(prefix + tag))) + BigInt(step))\n"
+         "    await run(client => client.set(prefix + tag, end))"),
     ],
 }  # fmt: skip
 pytestmark = pytest.mark.timeout(300)
+POSTGRES = [
+    Recipe("py", "sources.postgres"),
+    Recipe("py", "sources.postgres", options={"driver": "asyncpg"}),
+    Recipe("py", "sources.postgres", own="NullPool"),
+    Recipe("mjs", "sources.postgres"),
+]
 RECIPES = {
-    "postgresql": ["postgresql_psycopg.py", "postgresql_asyncpg.py", "sqlalchemy_core.py", "postgresql_pg.mjs"],
-    "pgbouncer": ["postgresql_psycopg.py", "postgresql_asyncpg.py", "sqlalchemy_core.py", "postgresql_pg.mjs"],
-    "mariadb": ["mariadb_pymysql.py", "sqlalchemy_core.py", "mariadb_mysql2.mjs"],
-    "sqlite": ["sqlite_sqlite3.py", "sqlalchemy_core.py", "sqlite_better_sqlite3.mjs"],
-    "redis": ["redis_redis.py", "redis_ioredis.mjs"],
-}
+    "postgresql": POSTGRES,
+    "pgbouncer": POSTGRES,
+    "mariadb": [
+        Recipe("py", "sources.mysql"), Recipe("py", "sources.mysql", own="NullPool"), Recipe("mjs", "sources.mysql"),
+    ],
+    "sqlite": [
+        Recipe("py", "sources.sqlite"), Recipe("py", "sources.sqlite", own="NullPool"), Recipe("mjs", "sources.sqlite"),
+    ],
+    "redis": [
+        Recipe("py", "sources.redis"), Recipe("mjs", "sources.redis"), Recipe("mjs", "sources.redis", own="Redis"),
+    ],
+}  # fmt: skip
 
 
 def opened(kind):
-    """A store with the table of the page, and the environment of its recipes."""
-    if kind == "redis":
-        return open_redis("redis_segments.txt")
-    store = {"postgresql": PostgreSQL, "pgbouncer": PostgreSQL, "mariadb": MariaDB, "sqlite": SQLite}[kind]()
-    table = (PROJECT / f"{store.name}_segments.sql").read_text()
-    if kind == "sqlite":
-        with contextlib.closing(sqlite3.connect(store.url)) as db:
-            db.executescript(table)
-        return store, {"SQLITE_FILE": store.url, "SQLALCHEMY_URL": f"sqlite:///{store.url}"}
-    store.sql(table)
-    if kind == "mariadb":
-        url = store.url.replace("mysql://", "mysql+pymysql://")
-        return store, {"MYSQL_HOST": "127.0.0.1", "MYSQL_PORT": str(store.port), "SQLALCHEMY_URL": url}
+    """A store with a counter, and its URL."""
+    makers = {"redis": open_redis, "mariadb": MariaDB, "sqlite": SQLite}
+    store = makers.get(kind, PostgreSQL)()
+    RECIPES[kind][0].at(store.url).call(["tags", ["order"]])
     if kind == "pgbouncer":
         store = PgBouncer(store, owns=True)
-    return store, {"POSTGRES_URL": store.url, "SQLALCHEMY_URL": store.url.replace("postgres:", "postgresql+psycopg:")}
+    return store, store.url
 
 
 def test_no_range_is_given_twice(store):
@@ -72,11 +82,10 @@ def test_no_range_is_given_twice(store):
 
 
 def test_a_file_that_is_locked_at_the_start_ends_nobody():
-    store, environment = opened("sqlite")
+    store, url = opened("sqlite")
     with contextlib.closing(sqlite3.connect(store.url, isolation_level=None)) as db:
         db.execute("BEGIN EXCLUSIVE")
-        recipes = [PROJECT / recipe for recipe in RECIPES["sqlite"]]
-        with Takers("take_segments", recipes, environment) as takers:
+        with Takers("take_segments", [recipe.at(url) for recipe in RECIPES["sqlite"]]) as takers:
             takers.say_something()
             db.execute("ROLLBACK")
             takers.continue_all()
@@ -84,8 +93,8 @@ def test_a_file_that_is_locked_at_the_start_ends_nobody():
     store.remove()
 
 
-def test_a_recipe_that_reads_and_then_writes_is_noticed(store, folder):
-    store, environment, recipes = store
+def test_a_recipe_that_reads_and_then_writes_is_noticed(store):
+    _, recipes = store
     for recipe in recipes:
-        with Takers("take_segments", [broken(folder, recipe, *BREAKS[recipe])], environment) as takers:
+        with Takers("take_segments", [broken(recipe, BREAKS)]) as takers:
             wait_for_duplicates(takers)

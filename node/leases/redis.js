@@ -1,0 +1,56 @@
+'use strict'
+
+// Leases of worker ids from Redis, by ioredis. A sorted set has the end of each worker id's span, a hash the holders. A
+// key with an expiry is no lease: it ends by the clock of Redis, and says nothing about the span of the last holder.
+
+const { idsOf } = require('../lib/databases.js')
+const { problems, redis } = require('../lib/redis_database.js')
+
+const CLAIM = `
+local free = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'WITHSCORES', 'LIMIT', 0, 1)
+if #free == 0 then return false end
+redis.call('ZADD', KEYS[1], ARGV[2], free[1])
+redis.call('HSET', KEYS[2], free[1], ARGV[3])
+return free
+`
+const RENEW = `
+if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return false end
+redis.call('ZADD', KEYS[1], 'GT', ARGV[3], ARGV[1])
+return redis.call('ZSCORE', KEYS[1], ARGV[1])
+`
+const RELEASE = `
+if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return false end
+redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
+return redis.call('HDEL', KEYS[2], ARGV[1])
+`
+
+function leases(given, { prefix = '{worker}' } = {}) {
+  const run = redis(given, 1000)
+  const ends = `${prefix}:until`
+  const evaluate = (script, ...values) => run(client => client.eval(script, 2, ends, `${prefix}:holder`, ...values))
+
+  return {
+    async claim({ instance, nowMs, untilMs }) {
+      const free = await evaluate(CLAIM, nowMs, untilMs, instance)
+      return free && { workerId: Number(free[0]), fromMs: Number(free[1]), untilMs, token: instance }
+    },
+    async renew({ workerId, token }, untilMs) {
+      const stored = await evaluate(RENEW, workerId, token, untilMs)
+      return stored && Number(stored) // null: another one has the id
+    },
+    async release({ workerId, token }, untilMs) {
+      await evaluate(RELEASE, workerId, token, untilMs)
+    },
+    async createTables({ workers } = {}) {
+      await run(client => client.zadd(ends, 'NX', ...idsOf(workers).flatMap(id => [0, id])))
+    },
+    check: () =>
+      run(async client => {
+        const found = await problems(client)
+        if ((await client.zcard(ends)) === 0) found.push(`${ends} has no worker ids: createTables() adds them`)
+        return found
+      }),
+  }
+}
+
+module.exports = { leases }

@@ -1,0 +1,69 @@
+"""What the modules of leafid.sources and leafid.leases share."""
+
+import contextlib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ._leafid import InvalidArgumentError
+
+
+def quoted(table: str, quote: str = '"') -> str:
+    """A table's name as statements have it."""
+    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", table):
+        raise InvalidArgumentError(f"table is {table!r}; allowed: a letter or _, then letters, digits and _")
+    return f"{quote}{table}{quote}"
+
+
+def listed(tags: Iterable[str]) -> list[str]:
+    """Tags. A text would be one of its letters each."""
+    if isinstance(tags, str):
+        raise InvalidArgumentError(f"tags is {tags!r}; allowed: a list of tags")
+    return list(tags)
+
+
+def ids_of(workers: int | range) -> range:
+    """Worker ids: so many from 0, or these."""
+    return range(workers) if isinstance(workers, int) else workers
+
+
+def opener(engine: Any, *dialects: str) -> Callable[[], Any]:
+    """What opens a connection of this engine of SQLAlchemy.
+
+    Its pool must keep none: a forked child would share it, and a driver prepares what one connection runs often under a
+    name, which is another client's behind a pooler.
+    """
+    from sqlalchemy.pool import NullPool
+
+    dialect = engine.dialect
+    if dialect.name not in dialects or dialect.is_async:
+        allowed = f"an engine of {dialects[0]} that is not asynchronous"
+        raise InvalidArgumentError(f"the engine is of {dialect.name}+{dialect.driver}; allowed: {allowed}")
+    if not isinstance(engine.pool, NullPool):
+        pool = type(engine.pool).__name__
+        raise InvalidArgumentError(f"the engine has a {pool}; allowed: create_engine(…, poolclass=NullPool)")
+    connect: Callable[[], Any] = engine.raw_connection
+    return connect
+
+
+@contextlib.contextmanager
+def transaction(connect: Callable[[], Any]) -> Iterator[Any]:
+    """A cursor of a new connection, which is closed after the commit, and without one after an error.
+
+    A connection for each call: calls come from leafid's threads, and after forks. They are rare.
+    """
+    with contextlib.closing(connect()) as db:
+        cursor = db.cursor()
+        yield cursor
+        db.commit()
+
+
+def wrong_columns(table: str, found: dict[str, str], wanted: dict[str, str]) -> list[str]:
+    """What is wrong with a table's columns: their types by names. One that is to have 64 bits must have them."""
+    if not found:
+        return [f"there is no table {table}: create_tables() makes it"]
+    return [
+        f"the column {name} of {table} is {found.get(name, 'missing')}: ALTER TABLE, so that it is {kind}"
+        for name, kind in wanted.items()
+        if name not in found or (kind == "bigint" and found[name] != kind)
+    ]
