@@ -15,6 +15,8 @@ from django.db import models
 
 import leafid
 
+from ._exact import exact
+
 __all__ = ["IdField", "next_id", "snowflake"]
 
 
@@ -30,7 +32,7 @@ def next_id() -> int:
 
 
 class IdField(models.BigIntegerField):
-    """A BIGINT whose default is next_id, and which no form shows. An id as text is taken, too."""
+    """A BIGINT whose default is next_id, and which no form shows. An id as text is taken, too, and no float."""
 
     default_validators = [MinValueValidator(0)]
 
@@ -38,3 +40,8 @@ class IdField(models.BigIntegerField):
         options.setdefault("default", next_id)
         options.setdefault("editable", False)
         super().__init__(*args, **options)
+
+    def get_prep_value(self, value: Any) -> Any:
+        """The value for the database."""
+        is_id = value is not None and not hasattr(value, "resolve_expression")
+        return super().get_prep_value(exact(value) if is_id else value)

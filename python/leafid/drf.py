@@ -6,6 +6,8 @@ from rest_framework import serializers
 
 import leafid.django
 
+from ._exact import exact
+
 __all__ = ["IdField", "ModelSerializer"]
 
 
@@ -14,6 +16,13 @@ class IdField(serializers.IntegerField):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"min_value": 0, "max_value": 2**63 - 1, **options})
+
+    def to_internal_value(self, data: Any) -> int:
+        try:
+            return exact(data)
+        except ValueError:
+            self.fail("invalid")
+            raise
 
     def to_representation(self, value: int) -> str:
         return str(int(value))

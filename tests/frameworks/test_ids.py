@@ -1,6 +1,12 @@
 """What docs/JAVASCRIPT.md says of the frameworks of Python, and its recipes."""
 
+import asyncio
+import contextlib
+import io
+import json
 import os
+import pathlib
+import sqlite3
 import tempfile
 import unittest
 import unittest.mock
@@ -19,9 +25,14 @@ settings.configure(
 )
 django.setup()
 
+import alembic.command
+import alembic.config
 import leafid
 import leafid.django
+import peewee
 import sqlalchemy
+import sqlmodel
+import tortoise
 from django.core.exceptions import ValidationError
 from django.db import connection, models
 from django.db.migrations.writer import MigrationWriter
@@ -36,7 +47,10 @@ from rest_framework.renderers import JSONRenderer
 import django_ids
 import drf_ids
 import fastapi_ids
+import peewee_ids
 import sqlalchemy_ids
+import sqlmodel_ids
+import tortoise_ids
 
 ID = 2061234567890123457
 IDS = [0, 9007199254740993, ID, 2**63 - 1]
@@ -108,8 +122,64 @@ class Frameworks(unittest.TestCase):
                 for asked in (value, str(value)):
                     found = session.scalar(sqlalchemy.select(order.id).where(order.id == asked))
                     self.assertEqual(found, value)
-            with self.assertRaises(sqlalchemy.exc.StatementError):
-                session.scalar(sqlalchemy.select(order.id).where(order.id == "x"))
+            for wrong in ("x", 5.0, True, "5_0"):
+                with self.assertRaises(sqlalchemy.exc.StatementError):
+                    session.scalar(sqlalchemy.select(order.id).where(order.id == wrong))
+
+    def test_alembic_writes_a_migration_that_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = alembic.config.Config(f"{folder}/alembic.ini", stdout=io.StringIO())
+            alembic.command.init(config, f"{folder}/alembic")
+            config.set_main_option("script_location", f"{folder}/alembic")
+            config.set_main_option("sqlalchemy.url", f"sqlite:///{folder}/shop.db")
+            template = pathlib.Path(folder, "alembic/script.py.mako")
+            imports = "import sqlalchemy as sa\n"
+            template.write_text(template.read_text().replace(imports, f"{imports}import leafid.sqlalchemy\n"))
+            env = pathlib.Path(folder, "alembic/env.py")
+            metadata = "import sqlalchemy_ids; target_metadata = sqlalchemy_ids.Base.metadata"
+            env.write_text(env.read_text().replace("target_metadata = None", metadata))
+            alembic.command.revision(config, "first", autogenerate=True)
+            alembic.command.upgrade(config, "head")
+            with contextlib.closing(sqlite3.connect(f"{folder}/shop.db")) as db:
+                columns = dict(db.execute("SELECT name, type FROM pragma_table_info('orders')").fetchall())
+        self.assertEqual(columns["id"], "BIGINT")
+
+    def test_recipe_of_sqlmodel(self):
+        engine = sqlmodel.create_engine("sqlite://")
+        sqlmodel.SQLModel.metadata.create_all(engine)
+        order = sqlmodel_ids.Order
+        with sqlmodel.Session(engine) as session:
+            made = order(item="tea")
+            session.add(made)
+            session.commit()
+            session.refresh(made)
+            self.assertEqual(leafid.decode(made.id).worker_id, 7)
+            self.assertEqual(json.loads(made.model_dump_json())["id"], str(made.id))
+            found = session.exec(sqlmodel.select(order).where(order.id == str(made.id))).one()
+            self.assertEqual(found.item, "tea")
+        self.assertEqual(order.model_json_schema()["properties"]["id"]["type"], "string")
+
+    def test_recipe_of_peewee(self):
+        order = peewee_ids.Order
+        with peewee.SqliteDatabase(":memory:").bind_ctx([order]):
+            order.create_table()
+            made = order.create(item="tea")
+            self.assertEqual(leafid.decode(made.id).worker_id, 7)
+            self.assertEqual(order.get_by_id(str(made.id)).item, "tea")
+            self.assertEqual((order(item="milk").save(), order.select().count()), (0, 1))
+            self.assertEqual((order(item="milk").save(force_insert=True), order.select().count()), (1, 2))
+
+    def test_recipe_of_tortoise(self):
+        async def taken():
+            await tortoise.Tortoise.init(db_url="sqlite://:memory:", modules={"models": ["tortoise_ids"]})
+            await tortoise.Tortoise.generate_schemas()
+            made = await tortoise_ids.Order.create(item="tea")
+            found = await tortoise_ids.Order.get(id=made.id)
+            await tortoise.Tortoise.close_connections()
+            return found
+
+        found = asyncio.run(taken())
+        self.assertEqual((leafid.decode(found.id).worker_id, found.item), (7, "tea"))
 
 
 class Basket(models.Model):
@@ -142,6 +212,13 @@ class DjangoModels(unittest.TestCase):
         line = django_ids.Line.objects.create(order=orders[0])
         self.assertEqual(django_ids.Line.objects.get(order_id=str(ids[0])).id, line.id)
 
+    def test_a_float_is_no_id(self):
+        for wrong in (5.0, 2.0**62, True):
+            with self.assertRaises(ValueError):
+                django_ids.Order.objects.create(id=wrong, item="tea")
+            with self.assertRaises(ValueError):
+                django_ids.Order.objects.filter(id=wrong).exists()
+
     def test_given_ids_are_stored(self):
         for value in IDS:
             django_ids.Order.objects.create(id=str(value), item="tea")
@@ -170,7 +247,7 @@ class DjangoModels(unittest.TestCase):
             self.assertEqual(rendered(drf_ids.LineSerializer(line)), f'{{"id":"{value}","order":"{value}"}}')
             for sent in (value, str(value)):
                 self.assertEqual(leafid.drf.IdField().run_validation(sent), value)
-        for wrong in (-1, 2**63, "x", None, 1.5):
+        for wrong in (-1, 2**63, "x", None, 1.5, 5.0, True):
             with self.assertRaises(serializers.ValidationError):
                 leafid.drf.IdField().run_validation(wrong)
         order = django_ids.Order.objects.create(item="tea")
