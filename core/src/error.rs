@@ -91,14 +91,6 @@ impl Error {
         &self.0.message
     }
 
-    /// The same error with text behind its message.
-    pub(crate) fn followed_by(self, behind: &str) -> Error {
-        if !cfg!(feature = "messages") {
-            return self;
-        }
-        Error::new(self.code(), message!("{}{behind}", self.message()))
-    }
-
     /// The same error with text before its message.
     pub fn context(self, before: impl fmt::Display) -> Error {
         if !cfg!(feature = "messages") {

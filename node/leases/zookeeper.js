@@ -4,12 +4,12 @@
 // the span. A write compares the version that was read, so a read from a server that is behind does no harm. Ephemeral
 // nodes are not used: they end with a session, and say nothing about the span of the last holder.
 
-const { idsOf, within } = require('../lib/databases.js')
+const { folder: checked, idsOf, within } = require('../lib/databases.js')
 
 function leases(hosts, { prefix = '/leafid/worker/' } = {}) {
   const ZooKeeper = require('zookeeper')
   const { ZBADVERSION, ZNODEEXISTS, ZNONODE, ZOO_LOG_LEVEL_ERROR: debug_level } = ZooKeeper.constants
-  const folder = prefix.replace(/\/+$/, '')
+  const folder = checked(prefix).replace(/\/+$/, '')
   const is = (error, code) => error.message.startsWith(`${code} `)
 
   /** A session for each call: calls are rare. What is not done after these milliseconds is an error. */

@@ -15,6 +15,13 @@ def quoted(table: str, quote: str = '"') -> str:
     return f"{quote}{table}{quote}"
 
 
+def folder(prefix: str) -> str:
+    """A prefix of keys that ends with a slash: without one it would be that of other keys, too."""
+    if not prefix.endswith("/"):
+        raise InvalidArgumentError(f"prefix is {prefix!r}; allowed: what ends with a slash, as /leafid/worker/")
+    return prefix
+
+
 def listed(tags: Iterable[str]) -> list[str]:
     """Tags. A text would be one of its letters each."""
     if isinstance(tags, str):

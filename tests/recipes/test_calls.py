@@ -219,6 +219,8 @@ def test_what_else_is_refused():
     for language in ("py", "mjs"):
         for module in ("sources.postgres", "sources.mysql", "leases.postgres"):
             assert "table is " in refused(Recipe(language, module, "mysql://nowhere", {"table": "a b"}))
+        for module in ("leases.etcd", "leases.zookeeper"):
+            assert "prefix is " in refused(Recipe(language, module, "http://nowhere", {"prefix": "/leafid/worker"}))
     for recipe in (Recipe("py", "sources.sqlite", "/nowhere"), Recipe("mjs", "sources.sqlite", "/nowhere")):
         assert "tags is " in refused(recipe, ["tags", "order"])
     # A forked child would have its connections, too.

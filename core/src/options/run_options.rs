@@ -9,6 +9,7 @@ use super::settings::{check_unpersisted, no_record_wait_ms, rules, start_tick, w
 use super::worker_ids::{WorkerOption, WorkerRange, server_urls};
 use crate::options::allowed::allowed;
 use crate::{Error, Layout, OnClockBackwards, OnExhausted, Result, Rules};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -161,15 +162,16 @@ impl RunOptions {
 }
 
 fn no_worker(environment: &Environment<'_>) -> Error {
-    let error = Error::invalid("worker", "not set, nor is LEAFID_WORKER", allowed("worker"));
+    let allowed = allowed("worker");
     // A platform whose hosts have no names has no such variable, or no files for what it says.
-    match environment.host_name {
-        "" => error,
-        _ => error.followed_by(
+    let advice = match environment.host_name {
+        "" => "",
+        _ => {
             ". To try it, on this machine alone: LEAFID_WORKER=local. In production, a range that no other host has: \
-             LEAFID_WORKER=0-31",
-        ),
-    }
+             LEAFID_WORKER=0-31"
+        }
+    };
+    Error::invalid("worker", "not set, nor is LEAFID_WORKER", &format!("{allowed}{advice}"))
 }
 
 /// The worker ids as the user wrote them, and the name of the option or the variable.

@@ -14,6 +14,12 @@ function quoted(table, quote = '"') {
   return quote + table + quote
 }
 
+/** A prefix of keys that ends with a slash: without one it would be that of other keys, too. */
+function folder(prefix) {
+  if (typeof prefix === 'string' && prefix.endsWith('/')) return prefix
+  throw refused(`prefix is ${JSON.stringify(prefix)}; allowed: what ends with a slash, as /leafid/worker/`)
+}
+
 /** Tags. A text would be one of its letters each. */
 function listed(tags = []) {
   if (!Array.isArray(tags)) throw refused(`tags is ${JSON.stringify(tags)}; allowed: an array of tags`)
@@ -59,4 +65,4 @@ async function within(ms, who, promise) {
   }
 }
 
-module.exports = { idsOf, listed, quoted, settingsOf, within, wrongColumns }
+module.exports = { folder, idsOf, listed, quoted, settingsOf, within, wrongColumns }

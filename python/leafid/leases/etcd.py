@@ -15,7 +15,7 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-from .._databases import ids_of
+from .._databases import folder, ids_of
 from .._leafid import ClaimRequest, Lease
 
 __all__ = ["Leases", "leases"]
@@ -27,7 +27,7 @@ def leases(url: str, /, *, prefix: str = "/leafid/worker/") -> "Leases":
     url: of the servers.
     prefix: of the keys, before the worker id; it ends with a slash.
     """
-    return Leases(url.rstrip("/"), prefix)
+    return Leases(url.rstrip("/"), folder(prefix))
 
 
 def _encoded(text: str) -> str:
