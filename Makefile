@@ -18,14 +18,14 @@ help:
 	@echo "make demo          an order intake: four languages, one database, no duplicate"
 	@echo "make test          what every change must pass; make check  formatting, lints and docs alone"
 	@echo "  OF='rust c'      some of: rust c c-small c-core c-valgrind install python python-sdist frozen node node-tools"
-	@echo "                   wasm wasm-js wasm-python examples tools server monitor frameworks recipes monitoring service"
+	@echo "                   wasm wasm-js wasm-python examples tools server monitor frameworks recipes monitoring service java"
 	@echo "                   system chaos; check OF='abi crates': version mutations c python node abi crates workflows chart"
-	@echo "make build OF=c    c c-small c-core python python-sdist node wasm server; C_FEATURES=--no-default-features"
+	@echo "make build OF=c    c c-small c-core python python-sdist node java wasm server; C_FEATURES=--no-default-features"
 	@echo "make install       the C library, into PREFIX=/usr/local, LIBDIR=lib below it, DESTDIR= before it"
 	@echo "make header        writes the C headers; make lines  tracked lines and files of each area, SINCE=REVISION beside"
 	@echo "make dist OF=c     the packages in build/dist: python node c server; TARGETS=x86_64-unknown-linux-gnu limits"
 	@echo "make cross OF=musl for other systems: glibc musl aarch64 windows windows-bindings macos; TARGETS=arm64 limits"
-	@echo "make bench OF=c    speed beside floors and other libraries, PEERS=0 without: rust c python node wasm server"
+	@echo "make bench OF=c    speed beside floors and other libraries, PEERS=0 without: rust c python node wasm java server"
 	@echo "                   report; check  instructions of the hot paths, UPDATE=1 commits them; sizes  of the C library"
 	@echo "make simulate      the whole system under simulation, for SECONDS=60; SEED= replays a run"
 	@echo "make chaos         real processes killed, stopped, forked and misled, for SECONDS=120; every id is judged"
@@ -71,6 +71,7 @@ FORCE:
 include bindings/c/c.mk
 include python/python.mk
 include node/node.mk
+include java/java.mk
 include bindings/wasm/wasm.mk
 include examples/demo.mk
 include bench/bench.mk

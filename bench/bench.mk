@@ -5,12 +5,13 @@
 #                          SECONDS=60 for this long a look at the tail of next under a slow source
 #   make bench OF=report      the tables of the last run again
 #   make bench OF=wasm        leafid/wasm in Node, beside its floors
+#   make bench OF=java        the jar beside its floors and CosId, by JMH
 #   make bench OF=server      leafid-server beside an axum handler that returns a constant
 
 BENCH_LANGS := rust c python node
 PEERS ?= 1
 
-.PHONY: bench/all $(BENCH_LANGS:%=bench/%) bench/wasm bench/server bench/report need/bench
+.PHONY: bench/all $(BENCH_LANGS:%=bench/%) bench/wasm bench/java bench/server bench/report need/bench
 
 bench/all $(BENCH_LANGS:%=bench/%): need/bench bench/Cargo.lock made/c made/python made/node
 	@PEERS=$(PEERS) BENCH_SECONDS=$(SECONDS) bench/run.sh $(if $(filter all,$(@F)),$(BENCH_LANGS),$(@F))
@@ -21,6 +22,13 @@ bench/wasm: made/wasm
 	@BENCH_LANG=wasm BENCH_PACKAGE=$(CURDIR)/build/bench/wasm \
 	    node bench/wasm/bench.mjs >build/bench/wasm.jsonl
 	@python3 bench/report.py build/bench
+
+bench/java: made/java
+	@mkdir -p build/bench/java && cp build/java/leafid-[0-9]*.jar build/bench/java/leafid.jar
+	@mvn --quiet --batch-mode --no-transfer-progress --file bench/java/pom.xml -Dleafid.build=$(CURDIR)/build/bench/java package
+	@java -cp 'build/bench/java/classes:build/bench/java/leafid.jar:build/bench/java/lib/*' org.openjdk.jmh.Main -f 2 -wi 3 -i 5 -w 1 -r $(or $(SECONDS),1) \
+	    -rf json -rff build/bench/java/results.json >build/bench/java/jmh.log
+	@python3 bench/java/table.py build/bench/java/results.json
 
 bench/server: need/server
 	@sh tests/debian.sh wrk:wrk

@@ -20,6 +20,7 @@ PLACES = [
     ("packaging/server/helm/Chart.yaml", r'^(?:version|appVersion): "([^"]+)"'),
     ("node/package.json", r'^  "version": "([^"]+)"'),
     ("node/package.json", r'^    "leafid-[^"]+": "([^"]+)"'),
+    ("java/pom.xml", r"^  <version>([^<]+)"),
     ("node/js/wasm/version.js", r"^export const version = '([^']+)'"),
 ]
 

@@ -7,7 +7,7 @@ import sys
 
 AREAS = (
     "core/src", "core/tests", "bindings/rust/src", "bindings/rust/tests", "bindings/wasm", "bindings", "include", "python/tests",
-    "python", "node/tests", "node/js", "node", "server", "tests/vectors", "tests", "fuzz", "bench", "packaging", "examples", "docs",
+    "python", "node/tests", "node/js", "node", "java", "server", "tests/vectors", "tests", "fuzz", "bench", "packaging", "examples", "docs",
 )  # fmt: skip
 
 

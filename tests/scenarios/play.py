@@ -137,7 +137,7 @@ class Player:
         """What a message says, with the names of the scenario."""
         text = text and snake(text).replace(f"-{self.unique}", "").replace(f"{self.directory}/", "").replace(
             "LookupError: ", ""
-        )
+        ).replace("java.lang.IllegalStateException: ", "")
         for name, server in self.servers.items():
             text = text and text.replace(server.url, name)
         return text

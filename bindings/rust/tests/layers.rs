@@ -145,6 +145,7 @@ fn each_file_keeps_the_rules() {
         ("c_core", "bindings/c_core/src"),
         ("python", "bindings/python/src"),
         ("node", "bindings/node/src"),
+        ("java", "bindings/java/src"),
         ("wasm", "bindings/wasm/src"),
         ("server", "server/src"),
     ] {

@@ -1,0 +1,150 @@
+//! Native methods: their failures, handles and texts.
+
+use jni::errors::{Error as JniError, ErrorPolicy, Result as JniResult};
+use jni::objects::{JLongArray, JObject, JObjectArray, JString, JThrowable};
+use jni::sys::jlong;
+use jni::{Env, EnvUnowned, JValue, jni_sig, jni_str};
+use leafid::{Code, Error};
+use std::any::Any;
+
+/// Why a native method fails.
+pub(crate) enum Failure {
+    /// leafid's error.
+    Ours(Error),
+    /// That of a call of Java. If it has thrown, that is thrown.
+    Jni(JniError),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Ours(error)
+    }
+}
+
+impl From<JniError> for Failure {
+    fn from(error: JniError) -> Failure {
+        Failure::Jni(error)
+    }
+}
+
+/// What most native methods return.
+pub(crate) type Done<T> = Result<T, Failure>;
+
+struct Throws;
+
+impl<T: Default> ErrorPolicy<T, Failure> for Throws {
+    type Captures<'local: 'method, 'method> = ();
+
+    fn on_error<'local: 'method, 'method>(
+        env: &mut Env<'local>,
+        (): &mut (),
+        failure: Failure,
+    ) -> JniResult<T> {
+        let error = match failure {
+            Failure::Ours(error) => error,
+            Failure::Jni(JniError::JavaException) => return Ok(T::default()),
+            Failure::Jni(error) => Error::new(Code::Internal, format!("{error}; report this")),
+        };
+        match throw(env, &error) {
+            Ok(()) | Err(JniError::JavaException) => Ok(T::default()),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn on_panic<'local: 'method, 'method>(
+        env: &mut Env<'local>,
+        captures: &mut (),
+        _: Box<dyn Any + Send>,
+    ) -> JniResult<T> {
+        let error = Error::new(Code::Internal, "a panic in leafid; report this");
+        Throws::on_error(env, captures, Failure::Ours(error))
+    }
+}
+
+fn throw(env: &mut Env<'_>, error: &Error) -> JniResult<()> {
+    let code = env.new_string(error.code().name())?;
+    let message = env.new_string(error.message())?;
+    let class = env.find_class(jni_str!("io/leafid/LeafidException"))?;
+    let arguments = [JValue::Object(&code), JValue::Object(&message), JValue::Bool(error.code().can_retry())];
+    let signature = jni_sig!("(Ljava/lang/String;Ljava/lang/String;Z)V");
+    let thrown = env.new_object(class, signature, &arguments)?;
+    let thrown = env.cast_local::<JThrowable>(thrown)?;
+    env.throw(thrown)
+}
+
+/// Runs a native method. Its failure, or panic, is thrown.
+pub(crate) fn call<'local, T: Default>(
+    mut env: EnvUnowned<'local>,
+    work: impl FnOnce(&mut Env<'local>) -> Done<T>,
+) -> T {
+    env.with_env(work).resolve::<Throws>()
+}
+
+/// A handle of this value.
+pub(crate) fn keep<T>(value: T) -> jlong {
+    Box::into_raw(Box::new(value)) as jlong
+}
+
+/// The value of a handle.
+///
+/// # Safety
+///
+/// It is one of [`keep`], for the same type, and is not freed while the native method runs.
+pub(crate) unsafe fn held<'h, T>(handle: jlong) -> &'h T {
+    // SAFETY: the caller's.
+    unsafe { &*(handle as *const T) }
+}
+
+/// Ends a handle.
+///
+/// # Safety
+///
+/// As for [`held`], and it is used by nothing afterwards.
+pub(crate) unsafe fn free<T>(handle: jlong) {
+    // SAFETY: the caller's.
+    drop(unsafe { Box::from_raw(handle as *mut T) });
+}
+
+/// Texts of Java, of which each may be null.
+pub(crate) type Texts<'local> = JObjectArray<'local, JString<'local>>;
+
+/// The texts of an array; none of a null array.
+pub(crate) fn texts(env: &mut Env<'_>, array: &Texts<'_>) -> JniResult<Vec<Option<String>>> {
+    if array.is_null() {
+        return Ok(Vec::new());
+    }
+    (0..array.len(env)?)
+        .map(|at| {
+            let text = array.get_element(env, at)?;
+            let read = (!text.is_null()).then(|| text.try_to_string(env)).transpose();
+            env.delete_local_ref(text);
+            read
+        })
+        .collect()
+}
+
+/// Texts for Java.
+pub(crate) fn new_texts<'local>(env: &mut Env<'local>, texts: &[Option<String>]) -> JniResult<Texts<'local>> {
+    let array = Texts::new(env, texts.len(), JString::null())?;
+    for (at, text) in texts.iter().enumerate() {
+        if let Some(text) = text {
+            let text = env.new_string(text)?;
+            array.set_element(env, at, &text)?;
+            env.delete_local_ref(text);
+        }
+    }
+    Ok(array)
+}
+
+/// A text that is not null.
+pub(crate) fn text(env: &Env<'_>, text: &JString<'_>) -> JniResult<String> {
+    text.try_to_string(env)
+}
+
+/// Numbers into the front of an array.
+pub(crate) fn write(env: &Env<'_>, out: &JLongArray<'_>, from: i32, numbers: &[i64]) -> JniResult<()> {
+    out.set_region(env, from, numbers)
+}
+
+/// That of a native method without a receiver.
+pub(crate) type Class<'local> = JObject<'local>;

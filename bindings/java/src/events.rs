@@ -1,0 +1,160 @@
+//! What threads of leafid have for Java, in order: a thread of Java takes it. No thread waits for a queued event but one
+//! that needs the answer of a user's object.
+
+use crate::call::{Class, Done, Texts, call, new_texts, texts};
+use jni::EnvUnowned;
+use jni::jni_mangle;
+use jni::objects::JString;
+use jni::sys::jlong;
+use leafid::log_queue::{Level, LevelFilter, QueuedLogger};
+use leafid::{Answer, Code, Completion, Error, Fetched, Segment};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The texts of an event, the first of which names its kind: `log`, `wake`, `claim`, `renew`, `release`, `worker`,
+/// `times`, `fetch`.
+type Event = Vec<Option<String>>;
+
+/// What a user's object returned, as its kind says; `None` for null.
+pub(crate) type Values = Option<Vec<Option<String>>>;
+
+/// Who waits for an answer.
+enum Waiter {
+    Call(Sender<Answer<Values>>),
+    Fetch(Completion),
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<Event>,
+    tickets: i64,
+    waiters: BTreeMap<i64, Waiter>,
+}
+
+static STATE: Mutex<State> =
+    Mutex::new(State { queue: VecDeque::new(), tickets: 0, waiters: BTreeMap::new() });
+static CAME: Condvar = Condvar::new();
+static LOGGER: QueuedLogger = QueuedLogger::new(deliver);
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn post(event: Event) {
+    state().queue.push_back(event);
+    CAME.notify_one();
+}
+
+fn deliver(level: Level, message: &str) {
+    post(vec![Some("log".into()), Some(level.as_str().to_ascii_lowercase()), Some(message.into())]);
+}
+
+/// A call of Java looks again whether it has its ids.
+pub(crate) fn wake(number: i64) {
+    post(vec![Some("wake".into()), Some(number.to_string())]);
+}
+
+/// Asks the user's object of this number, and waits for what it returns.
+pub(crate) fn ask(kind: &str, object: i64, words: Event, patience: Duration) -> Answer<Values> {
+    let (sender, receiver) = channel();
+    let ticket = queue(kind, object, words, Waiter::Call(sender));
+    receiver.recv_timeout(patience).unwrap_or_else(|_| {
+        state().waiters.remove(&ticket);
+        Err("it has not returned in time".into())
+    })
+}
+
+/// Asks the user's object of this number for a segment.
+pub(crate) fn fetch(object: i64, words: Event, completion: Completion) {
+    queue("fetch", object, words, Waiter::Fetch(completion));
+}
+
+fn queue(kind: &str, object: i64, words: Event, waiter: Waiter) -> i64 {
+    let mut state = state();
+    state.tickets += 1;
+    let ticket = state.tickets;
+    state.waiters.insert(ticket, waiter);
+    let mut event = vec![Some(kind.into()), Some(ticket.to_string()), Some(object.to_string())];
+    event.extend(words);
+    state.queue.push_back(event);
+    drop(state);
+    CAME.notify_one();
+    ticket
+}
+
+/// Has leafid log to Java.
+#[jni_mangle("io.leafid.Native", "listen")]
+pub fn listen(env: EnvUnowned<'_>, _: Class<'_>) {
+    call(env, |_| {
+        leafid::Spelling::Camel.set();
+        LOGGER.install(LevelFilter::Debug);
+        Ok(())
+    });
+}
+
+/// The next event, after a wait for it.
+#[jni_mangle("io.leafid.Native", "takeEvent")]
+pub fn take_event<'local>(env: EnvUnowned<'local>, _: Class<'local>) -> Texts<'local> {
+    call(env, |env| {
+        let mut state = state();
+        let event = loop {
+            match state.queue.pop_front() {
+                Some(event) => break event,
+                None => state = CAME.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        };
+        drop(state);
+        Ok(new_texts(env, &event)?)
+    })
+}
+
+/// What a user's object returned, or the text of its failure, with a code if it is an error of leafid. An answer that
+/// nobody waits for is dropped.
+#[jni_mangle("io.leafid.Native", "answer")]
+pub fn answer<'local>(
+    env: EnvUnowned<'local>,
+    _: Class<'local>,
+    ticket: jlong,
+    values: Texts<'local>,
+    failed: JString<'local>,
+    code: JString<'local>,
+) {
+    call(env, |env| -> Done<()> {
+        let given = if values.is_null() { None } else { Some(texts(env, &values)?) };
+        let failed = (!failed.is_null()).then(|| failed.try_to_string(env)).transpose()?;
+        let code = (!code.is_null()).then(|| code.try_to_string(env)).transpose()?;
+        let answer: Answer<Values> = match failed {
+            None => Ok(given),
+            Some(text) => {
+                Err(match Code::ALL.into_iter().find(|known| Some(known.name()) == code.as_deref()) {
+                    Some(code) => Box::new(Error::new(code, text)),
+                    None => text.into(),
+                })
+            }
+        };
+        let waiter = state().waiters.remove(&ticket);
+        match waiter {
+            // A call that has waited too long has gone.
+            Some(Waiter::Call(sender)) => _ = sender.send(answer),
+            Some(Waiter::Fetch(completion)) => completion.answer(answer.and_then(segment)),
+            None => {}
+        }
+        Ok(())
+    });
+}
+
+/// Three numbers, or none for an unknown tag.
+fn segment(values: Values) -> Answer<Option<Fetched>> {
+    let Some(values) = values else { return Ok(None) };
+    let [start, end, stride] = numbers(&values)?[..] else {
+        return Err("a segment has three numbers".into());
+    };
+    Ok(Some(Segment::new(start, end, stride)?.into()))
+}
+
+/// Numbers, of which none is null.
+pub(crate) fn numbers(values: &[Option<String>]) -> Answer<Vec<i64>> {
+    values.iter().map(|value| Ok(value.as_deref().unwrap_or_default().parse()?)).collect()
+}

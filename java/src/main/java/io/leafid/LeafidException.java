@@ -1,0 +1,32 @@
+package io.leafid;
+
+/** An error of leafid. Its message says what was wrong, with the value, and then what to do. */
+public final class LeafidException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    private final String code;
+    private final boolean retry;
+
+    LeafidException(String code, String message, boolean retry) {
+        super(message);
+        this.code = code;
+        this.retry = retry;
+    }
+
+    /** The same error for another thread that has waited for it. */
+    LeafidException(LeafidException shared) {
+        super(shared.getMessage(), shared);
+        code = shared.code;
+        retry = shared.retry;
+    }
+
+    /** The permanent name of its kind, such as {@code clock_backwards}: docs/ERRORS.md lists them. */
+    public String code() {
+        return code;
+    }
+
+    /** Whether the same call can succeed later without a change by hand. */
+    public boolean canRetry() {
+        return retry;
+    }
+}

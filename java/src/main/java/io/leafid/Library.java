@@ -1,0 +1,85 @@
+package io.leafid;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Loads the native library: the file of {@code -Dleafid.library}, or a copy of the one in the jar. A class loader has a
+ * copy of its own, because a file can be loaded by one class loader alone.
+ */
+final class Library {
+    private Library() {}
+
+    static void load() {
+        String own = System.getProperty("leafid.library");
+        if (own != null) {
+            System.load(new File(own).getAbsolutePath());
+            return;
+        }
+        String name = platform() + "/" + System.mapLibraryName("leafid_java");
+        List<String> tried = new ArrayList<>();
+        for (Path folder : folders()) {
+            try {
+                if (loadCopy(name, folder)) return;
+                throw new UnsatisfiedLinkError("this jar has no native library of leafid for " + platform()
+                        + ": build one from the sources, and name it by -Dleafid.library=FILE");
+            } catch (IOException | UnsatisfiedLinkError error) {
+                if (String.valueOf(error.getMessage()).startsWith("this jar has no")) throw (UnsatisfiedLinkError) error;
+                tried.add(folder + ": " + error.getMessage());
+            }
+        }
+        throw new UnsatisfiedLinkError("the native library of leafid could not be copied and loaded (" + String.join("; ", tried)
+                + "): name a folder from which programs may run by -Djava.io.tmpdir=DIR, or the library by -Dleafid.library=FILE");
+    }
+
+    /** Where a copy may be: a temporary folder may forbid programs (noexec). */
+    private static List<Path> folders() {
+        List<Path> folders = new ArrayList<>();
+        folders.add(Paths.get(System.getProperty("java.io.tmpdir")));
+        String cache = System.getenv("XDG_CACHE_HOME");
+        String home = System.getProperty("user.home");
+        if (cache != null && !cache.isEmpty()) folders.add(Paths.get(cache));
+        else if (home != null) folders.add(Paths.get(home, ".cache"));
+        return folders;
+    }
+
+    private static boolean loadCopy(String name, Path folder) throws IOException {
+        try (InputStream library = Library.class.getResourceAsStream("native/" + name)) {
+            if (library == null) return false;
+            Files.createDirectories(folder);
+            // Only this user can write to it.
+            Path copy = Files.createTempFile(folder, "leafid-", "-" + System.mapLibraryName("java"));
+            try {
+                Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
+                System.load(copy.toAbsolutePath().toString());
+            } finally {
+                // Windows keeps a loaded file: it goes with the process.
+                if (!copy.toFile().delete()) copy.toFile().deleteOnExit();
+            }
+            return true;
+        }
+    }
+
+    /** The folder of the jar: {@code linux-x86_64}, {@code linux-aarch64-musl}, {@code macos-aarch64} … */
+    static String platform() {
+        String os = System.getProperty("os.name").toLowerCase(Locale.ROOT);
+        String arch = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
+        arch = arch.equals("amd64") || arch.equals("x86_64") ? "x86_64" : arch.equals("arm64") ? "aarch64" : arch;
+        if (os.startsWith("windows")) return "windows-" + arch;
+        if (os.startsWith("mac")) return "macos-" + arch;
+        return "linux-" + arch + (isMusl(arch) ? "-musl" : "");
+    }
+
+    private static boolean isMusl(String arch) {
+        return new File("/lib/ld-musl-" + arch + ".so.1").exists() && !new File("/lib64/ld-linux-x86-64.so.2").exists()
+                && !new File("/lib/ld-linux-aarch64.so.1").exists();
+    }
+}

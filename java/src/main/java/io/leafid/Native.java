@@ -1,0 +1,96 @@
+package io.leafid;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** What the native library has for this program, in order, and the thread that takes it. */
+final class Native {
+    private static final AtomicLong NUMBERS = new AtomicLong();
+    /** Calls that wait for ids, by number. */
+    private static final Map<Long, Runnable> WAITING = new ConcurrentHashMap<>();
+    /** The user's objects that leafid calls, by number. */
+    private static final Map<Long, UserObject> OBJECTS = new ConcurrentHashMap<>();
+
+    static {
+        Library.load();
+        String own = Native.class.getPackage().getImplementationVersion();
+        if (own != null && !own.equals(version())) {
+            throw new UnsatisfiedLinkError("the native library is of leafid " + version() + ", and this jar of " + own
+                    + ": both must be of one version");
+        }
+        listen();
+        Thread events = new Thread(Native::takeEvents, "leafid-events");
+        events.setDaemon(true);
+        events.setContextClassLoader(null);
+        events.start();
+    }
+
+    private Native() {}
+
+    /** Loads the library. */
+    static void load() {}
+
+    static long number() {
+        return NUMBERS.incrementAndGet();
+    }
+
+    /** {@code look} runs when the native side says that this call should look again. */
+    static void waits(long number, Runnable look) {
+        WAITING.put(number, look);
+    }
+
+    static void rests(long number) {
+        WAITING.remove(number);
+    }
+
+    /** The number of a user's object; 0 for null. */
+    static long keep(UserObject object) {
+        if (object == null) return 0;
+        long number = number();
+        OBJECTS.put(number, object);
+        return number;
+    }
+
+    static void forget(long number) {
+        OBJECTS.remove(number);
+    }
+
+    private static void takeEvents() {
+        for (;;) {
+            try {
+                handle(takeEvent());
+            } catch (Throwable failed) {
+                // Such as for want of memory: the next event is another one.
+                Log.write("error", "an event was lost: " + failed);
+            }
+        }
+    }
+
+    private static void handle(String[] event) {
+        if (event[0].equals("log")) {
+            Log.write(event[1], event[2]);
+        } else if (event[0].equals("wake")) {
+            Runnable look = WAITING.get(Long.parseLong(event[1]));
+            if (look != null) look.run();
+        } else {
+            UserObject object = OBJECTS.get(Long.parseLong(event[2]));
+            if (object == null) answer(Long.parseLong(event[1]), null, "it was closed", null);
+            else object.ask(event);
+        }
+    }
+
+    static native void listen();
+
+    static native String[] takeEvent();
+
+    static native void answer(long ticket, String[] values, String failed, String code);
+
+    static native String[] options(boolean ofSegments);
+
+    static native String metrics();
+
+    static native String version();
+
+    static native long cli(String[] arguments);
+}

@@ -1,0 +1,71 @@
+package io.leafid;
+
+import java.util.concurrent.CompletableFuture;
+
+/** A call for ids that may wait. The native side says when to look again. */
+final class PendingIds {
+    /** The tag is held as long as this is. */
+    private final Tag tag;
+    private final long number = Native.number();
+    /** The ids of the caller, the first of which it had already. */
+    private final long[] ids;
+    private final int held;
+    private final CompletableFuture<long[]> result = new CompletableFuture<>();
+    /** 0 once it has ended. */
+    private long handle;
+    private boolean delivered;
+
+    private PendingIds(Tag tag, long handle, long[] ids, int held) {
+        this.tag = tag;
+        this.handle = handle;
+        this.ids = ids;
+        this.held = held;
+    }
+
+    static CompletableFuture<long[]> of(Tag tag, long handle, long[] ids, int held) {
+        PendingIds pending = new PendingIds(tag, handle, ids, held);
+        Native.waits(pending.number, pending::look);
+        pending.look();
+        // One that is cancelled gives its ids back.
+        pending.result.whenComplete((all, failed) -> pending.end());
+        return pending.result;
+    }
+
+    private void look() {
+        LeafidException failed = null;
+        synchronized (this) {
+            if (handle == 0) return;
+            try {
+                if (!poll(handle, number)) return;
+                if (!result.isDone()) {
+                    write(handle, ids, held);
+                    delivered = true;
+                }
+            } catch (LeafidException error) {
+                failed = error;
+            }
+            end();
+        }
+        if (failed == null) result.complete(ids);
+        else result.completeExceptionally(failed);
+    }
+
+    private synchronized void end() {
+        Native.rests(number);
+        if (handle == 0) return;
+        free(handle);
+        handle = 0;
+        if (!delivered) tag.giveBack(ids, held);
+    }
+
+    @Override
+    public String toString() {
+        return ids.length + " ids of " + tag;
+    }
+
+    private static native void free(long handle);
+
+    private native boolean poll(long handle, long number);
+
+    private native void write(long handle, long[] out, int from);
+}

@@ -1,0 +1,322 @@
+package io.leafid;
+
+import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.LongStream;
+
+/**
+ * A generator of unique 64-bit ids: time, worker id and sequence. It claims a worker id in a state directory, or leases one,
+ * and makes ids from memory, from any number of threads. They are unique across threads, processes, crashes, restarts and
+ * clock changes.
+ *
+ * <pre>{@code
+ * try (Snowflake ids = Snowflake.builder().worker("0-31").open()) {
+ *     long id = ids.next();
+ * }
+ * }</pre>
+ */
+public final class Snowflake implements AutoCloseable {
+    private final long handle;
+    private final Layout layout;
+    /** What virtual threads wait for, while ids are not at hand. */
+    private final AtomicReference<CompletableFuture<Void>> waited = new AtomicReference<>();
+
+    private Snowflake(Builder options) {
+        long workers = Native.keep(options.workers());
+        long peers = Native.keep(options.peers());
+        boolean isOpen = false;
+        try {
+            String[][] rows = options.rows();
+            boolean leases = options.leases != null;
+            handle = Threads.waiting(() -> open(rows, workers, leases, peers));
+            isOpen = true;
+        } finally {
+            if (!isOpen) forget(workers, peers);
+        }
+        long own = handle;
+        Cleanup.register(this, () -> {
+            free(own);
+            forget(workers, peers);
+        });
+        AtExit.close(this);
+        long[] fields = new long[Layout.FIELDS];
+        layout(handle, fields);
+        layout = new Layout(fields);
+    }
+
+    private static void forget(long workers, long peers) {
+        Native.forget(workers);
+        Native.forget(peers);
+    }
+
+    /** The options of a snowflake; see docs/OPTIONS.md. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * Opens a snowflake by the environment, such as {@code LEAFID_WORKER=0-31}.
+     *
+     * @throws LeafidException as {@link Builder#open}
+     */
+    public static Snowflake open() {
+        return builder().open();
+    }
+
+    /**
+     * Issues one id. It is larger than every earlier id of this generator. When a tick is used up, it waits for the next
+     * one, at most {@code timeoutMs}.
+     *
+     * @throws LeafidException {@code clock_backwards}, {@code before_epoch}, {@code time_exhausted}, {@code state_io},
+     *     {@code worker_lost}, {@code closed}
+     */
+    public long next() {
+        long id = tryNext(handle);
+        return id >= 0 ? id : nextSlowly();
+    }
+
+    private long nextSlowly() {
+        if (!Threads.isVirtual()) return next(handle);
+        for (;;) {
+            Threads.await(atHand());
+            long id = tryNext(handle);
+            if (id >= 0) return id;
+        }
+    }
+
+    /** The same, without a wait of this thread. */
+    public CompletableFuture<Long> nextAsync() {
+        long id = tryNext(handle);
+        return id >= 0 ? CompletableFuture.completedFuture(id) : atHand().thenCompose(there -> nextAsync());
+    }
+
+    /** Done when ids were at hand, which one thread waits for on behalf of all. */
+    private CompletableFuture<Void> atHand() {
+        CompletableFuture<Void> own = new CompletableFuture<>();
+        while (!waited.compareAndSet(null, own)) {
+            CompletableFuture<Void> others = waited.get();
+            if (others != null) return others;
+        }
+        Threads.WAITS.execute(() -> {
+            Throwable failed = null;
+            try {
+                next(handle);
+            } catch (Throwable error) {
+                failed = error;
+            }
+            waited.set(null);
+            if (failed == null) own.complete(null);
+            else own.completeExceptionally(failed);
+        });
+        return own;
+    }
+
+    /**
+     * Issues {@code n} ids, in ascending order.
+     *
+     * @throws LeafidException as {@link #next}; then none is issued
+     */
+    public long[] take(int n) {
+        if (n < 0) throw new LeafidException("invalid_argument", "n is " + n + ": it must be 0 or more", false);
+        long[] ids = new long[n];
+        fill(ids);
+        return ids;
+    }
+
+    /** Fills an array with ids, as {@link #take}. */
+    public void fill(long[] ids) {
+        if (ids.length > 0) Threads.waiting(() -> fill(handle, ids));
+    }
+
+    /** Ids without an end. */
+    public LongStream stream() {
+        return LongStream.generate(this::next);
+    }
+
+    /** The worker id that is held. */
+    public int workerId() {
+        return Threads.waiting(() -> workerId(handle));
+    }
+
+    /** The layout of the ids. */
+    public Layout layout() {
+        return layout;
+    }
+
+    /** The statistics of the generator. */
+    public SnowflakeStats stats() {
+        return new SnowflakeStats(Threads.waiting(() -> stats(handle)));
+    }
+
+    /**
+     * Closes this handle; a second call does nothing. The last handle of the generator releases the worker id.
+     *
+     * @throws LeafidException {@code state_io}, {@code worker_lost}; it is closed all the same
+     */
+    @Override
+    public void close() {
+        AtExit.closed(this);
+        // The user's objects are kept: a lease that comes later is given back.
+        Threads.waiting(() -> close(handle));
+    }
+
+    @Override
+    public String toString() {
+        return "Snowflake(" + held(handle) + ")";
+    }
+
+    private static native long open(String[][] options, long workers, boolean leases, long peers);
+
+    private static native void free(long handle);
+
+    private native long tryNext(long handle);
+
+    private native long next(long handle);
+
+    private native void fill(long handle, long[] out);
+
+    private native int workerId(long handle);
+
+    private native void layout(long handle, long[] out);
+
+    private native String[] stats(long handle);
+
+    private native String held(long handle);
+
+    private native void close(long handle);
+
+    /** The options of a snowflake. */
+    public static final class Builder extends Options<Builder> {
+        private WorkerClaim claim;
+        private WorkerLeases leases;
+        private PeerTimes peerTimes;
+
+        private Builder() {
+            Native.load();
+        }
+
+        /** {@code "7"}, {@code "0-31"}, {@code "local"}, {@code "hostname:orders"}, or the URL of a lease server. */
+        public Builder worker(String worker) {
+            return set("worker", worker);
+        }
+
+        /** This worker id. */
+        public Builder worker(long id) {
+            return set("worker", id);
+        }
+
+        /** Any free id of a range, both ends included. */
+        public Builder worker(long first, long last) {
+            return set("worker", first + "-" + last);
+        }
+
+        /** Lease servers, of which the first is preferred. */
+        public Builder worker(Collection<String> urls) {
+            return option("worker", array(urls));
+        }
+
+        /** A function that returns a worker id that no other process on any host holds, or null. */
+        public Builder worker(WorkerClaim claim) {
+            this.claim = claim;
+            return this;
+        }
+
+        /** An object that leases worker ids from what all hosts share. */
+        public Builder worker(WorkerLeases leases) {
+            this.leases = leases;
+            return this;
+        }
+
+        /** Your statement that no other container or host has this range. */
+        public Builder exclusiveRange(boolean exclusive) {
+            return set("exclusiveRange", exclusive);
+        }
+
+        /** How long a start without a record issues nothing, milliseconds. */
+        public Builder noRecordWaitMs(long ms) {
+            return set("noRecordWaitMs", ms);
+        }
+
+        /** A preset, such as {@code "leaf"} or {@code "js-safe"}, or bits as in {@code "35|5|23"}. */
+        public Builder layout(String layout) {
+            return set("layout", layout);
+        }
+
+        /** The layout of the ids. */
+        public Builder layout(Layout layout) {
+            return option("layout", layout == null ? null : layout.texts());
+        }
+
+        /** The time of tick 0, Unix milliseconds. */
+        public Builder epochMs(long ms) {
+            return set("epochMs", ms);
+        }
+
+        /** {@code "continue"} or {@code "wait"}, when the clock is behind the last id. */
+        public Builder onClockBackwards(String rule) {
+            return set("onClockBackwards", rule);
+        }
+
+        /** How far the clock may be behind the last id, milliseconds. */
+        public Builder maxBackwardsMs(long ms) {
+            return set("maxBackwardsMs", ms);
+        }
+
+        /** {@code "wait"} or {@code "borrow"}, when the sequence of a tick is used up. */
+        public Builder onExhausted(String rule) {
+            return set("onExhausted", rule);
+        }
+
+        /** A new tick starts its sequence at a pseudo-random number below this. */
+        public Builder randomStart(long below) {
+            return set("randomStart", below);
+        }
+
+        /** {@code "system"} or {@code "coarse"}. */
+        public Builder clockSource(String source) {
+            return set("clockSource", source);
+        }
+
+        /** The largest existing id of this layout: every id will be of a later tick. */
+        public Builder startAfter(long id) {
+            return set("startAfter", id);
+        }
+
+        /** Returns the clocks of peers, with which this one is compared before each claim. */
+        public Builder peerTimes(PeerTimes peers) {
+            peerTimes = peers;
+            return this;
+        }
+
+        /** True: claim the worker id at the first id and not at the opening. */
+        public Builder lazy(boolean lazy) {
+            return set("lazy", lazy);
+        }
+
+        /**
+         * Opens it: claims a worker id, unless it is lazy.
+         *
+         * @throws LeafidException {@code invalid_argument}, {@code worker_in_use}, {@code worker_lost},
+         *     {@code clock_backwards}, {@code before_epoch}, {@code state_io}, {@code state_corrupt}, {@code state_mismatch}
+         */
+        public Snowflake open() {
+            return new Snowflake(this);
+        }
+
+        private UserObject workers() {
+            if (leases != null) return new UserObject(event -> Leasing.answer(leases, event), executor);
+            if (claim == null) return null;
+            return new UserObject(event -> {
+                ClaimRequest request = new ClaimRequest(event);
+                Long id = claim.claim(request.name(), request.previous());
+                return id == null ? null : new String[] {id.toString()};
+            }, executor);
+        }
+
+        private UserObject peers() {
+            if (peerTimes == null) return null;
+            return new UserObject(event -> Leasing.texts(peerTimes.timesMs()), executor);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+package io.leafid;
+
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.stream.LongStream;
+
+/** A counter. Its ids increase over all threads. */
+public final class Tag {
+    /** Beyond the end of every run, however many threads count on from it. */
+    private static final long SEALED = Long.MAX_VALUE / 2;
+
+    /** Ids that were taken from memory, and are issued one by one: the value is how many were. */
+    private static final class Run extends AtomicLong {
+        private static final long serialVersionUID = 1;
+        final long first;
+        final long stride;
+        final long count;
+
+        Run(long first, long stride, long count, long issued) {
+            super(issued);
+            this.first = first;
+            this.stride = stride;
+            this.count = count;
+        }
+
+        long id(long at) {
+            return first + at * stride;
+        }
+    }
+
+    /** It is held, so that it is not freed while a tag is used. */
+    private final Segments owner;
+    private final String name;
+    private final long handle;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final long[] out = new long[3];
+    private volatile Run run = new Run(0, 1, 0, SEALED);
+    private boolean closed;
+
+    Tag(Segments owner, String name, long handle) {
+        this.owner = owner;
+        this.name = name;
+        this.handle = handle;
+    }
+
+    /** Its name. */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Issues one id. If none is in memory it waits for the source, at most {@code timeoutMs} of the options.
+     *
+     * @throws LeafidException {@code segment_unavailable}, {@code unknown_tag}, {@code segment_regressed},
+     *     {@code source_invalid}, {@code state_io}, {@code closed}
+     */
+    public long next() {
+        Run run = this.run;
+        long at = run.getAndIncrement();
+        return at < run.count ? run.id(at) : nextSlowly(-1);
+    }
+
+    /** The same, with another longest wait, milliseconds. */
+    public long next(long timeoutMs) {
+        Run run = this.run;
+        long at = run.getAndIncrement();
+        return at < run.count ? run.id(at) : nextSlowly(timeoutMs);
+    }
+
+    /** An id that is in memory; none otherwise, and then a range is fetched. */
+    public OptionalLong tryNext() {
+        lock.lock();
+        try {
+            long id = fromMemory();
+            return id < 0 ? OptionalLong.empty() : OptionalLong.of(id);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link #next()}, without a wait of this thread. */
+    public CompletableFuture<Long> nextAsync() {
+        lock.lock();
+        try {
+            long id = fromMemory();
+            if (id >= 0) return CompletableFuture.completedFuture(id);
+            return handedOver(pending(new long[1], 0, -1), ids -> ids[0]);
+        } catch (LeafidException error) {
+            CompletableFuture<Long> failed = new CompletableFuture<>();
+            failed.completeExceptionally(error);
+            return failed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long nextSlowly(long timeoutMs) {
+        CompletableFuture<long[]> pending;
+        lock.lock();
+        try {
+            long id = fromMemory();
+            if (id >= 0) return id;
+            pending = pending(new long[1], 0, timeoutMs);
+        } finally {
+            lock.unlock();
+        }
+        return Threads.await(pending)[0];
+    }
+
+    /** With the lock: an id of the run, or of the next run; -1 if none is in memory. */
+    private long fromMemory() {
+        Run run = this.run;
+        long at = run.getAndIncrement();
+        if (at < run.count) return run.id(at);
+        if (closed || run(handle, out) == 0) return -1;
+        // All ids of the last one were issued, so these are larger.
+        if (out[2] > 1) this.run = new Run(out[0], out[1], out[2], 1);
+        return out[0];
+    }
+
+    /**
+     * Issues {@code n} ids, in ascending order, perhaps of several ranges.
+     *
+     * @throws LeafidException as {@link #next()}; then none is issued
+     */
+    public long[] take(int n) {
+        return take(n, -1);
+    }
+
+    /** The same, with another longest wait, milliseconds. */
+    public long[] take(int n, long timeoutMs) {
+        return Threads.await(many(n, timeoutMs));
+    }
+
+    /** Fills an array with ids, as {@link #take}. */
+    public void fill(long[] ids) {
+        System.arraycopy(take(ids.length), 0, ids, 0, ids.length);
+    }
+
+    /** As {@link #take}, without a wait of this thread. */
+    public CompletableFuture<long[]> takeAsync(int n) {
+        return takeAsync(n, -1);
+    }
+
+    /** The same, with another longest wait, milliseconds. One that is cancelled takes no ids. */
+    public CompletableFuture<long[]> takeAsync(int n, long timeoutMs) {
+        return handedOver(many(n, timeoutMs), ids -> ids);
+    }
+
+    /** What users attach to a future runs on other threads than that of the events. */
+    private static <T> CompletableFuture<T> handedOver(CompletableFuture<long[]> pending, Function<long[], T> result) {
+        CompletableFuture<T> given = pending.thenApplyAsync(result, Threads.CALLBACKS);
+        given.whenComplete((ids, failed) -> pending.cancel(false));
+        return given;
+    }
+
+    /** Those of the run first: they are the smallest. */
+    private CompletableFuture<long[]> many(int n, long timeoutMs) {
+        if (n < 0) throw new LeafidException("invalid_argument", "n is " + n + ": it must be 0 or more", false);
+        lock.lock();
+        try {
+            long[] ids = new long[n];
+            int held = n == 0 ? 0 : takeFromRun(ids);
+            if (n > 0 && held == n) return CompletableFuture.completedFuture(ids);
+            return pending(ids, held, timeoutMs);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** With the lock: how many ids of the run it has put into the front of an array. */
+    private int takeFromRun(long[] ids) {
+        Run run = this.run;
+        // From now on no other thread issues any of them.
+        long at = Math.min(run.getAndSet(SEALED), run.count);
+        int held = (int) Math.min(run.count - at, ids.length);
+        for (int i = 0; i < held; i++) ids[i] = run.id(at + i);
+        if (at + held < run.count) this.run = new Run(run.first, run.stride, run.count, at + held);
+        return held;
+    }
+
+    /** Ids without an end. */
+    public LongStream stream() {
+        return LongStream.generate(this::next);
+    }
+
+    /** The statistics of the tag. */
+    public TagStats stats() {
+        lock.lock();
+        try {
+            Run run = this.run;
+            long at = run.get();
+            Segment rest = at < run.count ? new Segment(run.id(at), run.id(run.count - 1) + 1, run.stride) : null;
+            return new TagStats(stats(handle), rest, run.count - at);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * With the lock, so that no run is taken before this call has its ids, or its place before all later ones: the ids of
+     * a thread that takes from both would not increase.
+     */
+    private CompletableFuture<long[]> pending(long[] ids, int held, long timeoutMs) {
+        return PendingIds.of(this, begin(handle, ids.length - held, timeoutMs), ids, held);
+    }
+
+    /** Gives back ids in one piece that were not issued. They come before all that are in memory. */
+    void giveBack(long[] ids, int count) {
+        if (count > 0) putBack(handle, ids[0], count == 1 ? 1 : ids[1] - ids[0], count);
+    }
+
+    /** No id of the run is issued from now on. */
+    void seal() {
+        lock.lock();
+        try {
+            closed = true;
+            Run run = this.run;
+            long at = run.getAndSet(SEALED);
+            if (at < run.count) putBack(handle, run.id(at), run.stride, run.count - at);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "Tag(" + name + " of " + owner + ")";
+    }
+
+    private native long run(long handle, long[] out);
+
+    private native void putBack(long handle, long first, long stride, long count);
+
+    private native long begin(long handle, long count, long timeoutMs);
+
+    private native String[] stats(long handle);
+}

@@ -1,0 +1,227 @@
+package io.leafid;
+
+import static io.leafid.Support.inThreads;
+import static io.leafid.Support.refused;
+import static io.leafid.Support.unique;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SnowflakeTest {
+    @TempDir
+    Path dir;
+
+    private Snowflake.Builder options() {
+        return Snowflake.builder().stateDir(dir.toString()).worker(7);
+    }
+
+    private static long[] ids(Snowflake ids, int count) {
+        long[] taken = new long[count];
+        for (int at = 0; at < count; at++) taken[at] = ids.next();
+        return taken;
+    }
+
+    @Test
+    void idsAreUniqueAndIncreaseInThreads() throws Exception {
+        try (Snowflake ids = options().open()) {
+            unique(inThreads(4, () -> ids(ids, 100_000)));
+            Parts parts = ids.layout().decode(ids.next());
+            assertEquals(7, parts.workerId());
+            assertEquals(7, ids.workerId());
+            assertTrue(Math.abs(parts.timestampMs() - System.currentTimeMillis()) < 600_000);
+            assertTrue(ids.stats().ids() >= 400_001);
+            assertEquals("Snowflake(worker_id=7)", ids.toString());
+        }
+    }
+
+    @Test
+    void takesMany() {
+        try (Snowflake ids = options().open()) {
+            List<long[]> lists = new ArrayList<>();
+            long[] all = new long[20_001];
+            all[0] = ids.next();
+            System.arraycopy(ids.take(20_000), 0, all, 1, 20_000);
+            lists.add(all);
+            unique(lists);
+            assertEquals(0, ids.take(0).length);
+            refused("invalid_argument", () -> ids.take(-1));
+        }
+    }
+
+    @Test
+    void asynchronousCallsAreServed() {
+        try (Snowflake ids = options().open()) {
+            Set<Long> all = new HashSet<>();
+            List<CompletableFuture<Long>> waiting = new ArrayList<>();
+            for (int at = 0; at < 20_000; at++) waiting.add(ids.nextAsync());
+            for (CompletableFuture<Long> one : waiting) all.add(one.join());
+            assertEquals(20_000, all.size());
+        }
+    }
+
+    @Test
+    void closedOnesIssueNothing() {
+        Snowflake ids = options().open();
+        ids.close();
+        ids.close();
+        refused("closed", ids::next);
+        refused("closed", () -> ids.take(1));
+        refused("closed", ids::workerId);
+        assertEquals("Snowflake(closed)", ids.toString());
+    }
+
+    @Test
+    void refusalsSayWhatWasWrongByJavasNames() {
+        LeafidException error = refused("invalid_argument", () -> options().worker(1024).open());
+        assertTrue(error.getMessage().startsWith("worker is \"1024\""), error.getMessage());
+        error = refused("invalid_argument", () -> options().maxBackwardsMs(-1).open());
+        assertTrue(error.getMessage().startsWith("maxBackwardsMs is -1"), error.getMessage());
+        error = refused("invalid_argument", () -> options().option("timeoutMS", "5").open());
+        assertTrue(error.getMessage().contains("timeoutMs"), error.getMessage());
+        error = refused("invalid_argument", () -> options().token("sesame").open());
+        assertTrue(!error.getMessage().contains("sesame"), error.getMessage());
+    }
+
+    /** One that is left out here, or named otherwise, would be a option that Java lacks. */
+    @Test
+    void eachOptionHasAMethod() {
+        for (boolean ofSegments : new boolean[] {false, true}) {
+            Set<String> methods = new HashSet<>();
+            Class<?> builder = ofSegments ? Segments.Builder.class : Snowflake.Builder.class;
+            for (Method method : builder.getMethods()) methods.add(method.getName());
+            String[] rows = Native.options(ofSegments);
+            assertTrue(rows.length > 20);
+            for (int at = 0; at < rows.length; at += 2) {
+                String name = rows[at].equals("tags") ? "tag" : rows[at];
+                assertTrue(methods.contains(name), name);
+            }
+        }
+    }
+
+    @Test
+    void theSecondOfARangeGetsAnotherWorkerId() {
+        Layout layout = Layout.of("41|10|12").withEpochMs(1_577_836_800_000L);
+        try (Snowflake one = options().worker(8, 9).exclusiveRange(true).open();
+                Snowflake same = options().worker(8, 9).exclusiveRange(true).open()) {
+            assertEquals(one.workerId(), same.workerId(), "the same settings are one generator");
+            refused("worker_in_use", () -> options().worker(one.workerId()).layout(layout).open());
+        }
+        // Closed, it is free.
+        try (Snowflake other = options().worker(8).open()) {
+            assertEquals(8, other.workerId());
+        }
+    }
+
+    @Test
+    void oneThatWasForgottenIsClosed() throws Exception {
+        open(5);
+        for (int at = 0; ; at++) {
+            System.gc();
+            try (Snowflake again = options().worker(5).maxBackwardsMs(6_000).open()) {
+                assertEquals(5, again.workerId());
+                return;
+            } catch (LeafidException held) {
+                assertEquals("worker_in_use", held.code());
+                assertTrue(at < 1000, "it is never collected");
+                Thread.sleep(20);
+            }
+        }
+    }
+
+    private void open(long worker) {
+        options().worker(worker).open().next();
+    }
+
+    @Test
+    void aFunctionGivesTheWorkerId() {
+        AtomicReference<ClassLoader> seen = new AtomicReference<>();
+        ClassLoader mine = new URLClassLoader(new URL[0], getClass().getClassLoader());
+        Thread.currentThread().setContextClassLoader(mine);
+        WorkerClaim claim = (name, previous) -> {
+            seen.set(Thread.currentThread().getContextClassLoader());
+            return 3L;
+        };
+        try (Snowflake ids = options().worker(claim).open()) {
+            assertEquals(3, ids.workerId());
+            assertEquals(mine, seen.get());
+        } finally {
+            Thread.currentThread().setContextClassLoader(getClass().getClassLoader());
+        }
+        refused("worker_in_use", () -> options().worker((name, previous) -> null).open());
+        LeafidException error = refused("worker_lost", () -> options().worker((name, previous) -> {
+            throw new IllegalStateException("no table");
+        }).open());
+        assertTrue(error.getMessage().contains("no table"), error.getMessage());
+    }
+
+    @Test
+    void aCallbackThatOverflowsItsStackIsAnError() {
+        WorkerClaim claim = new WorkerClaim() {
+            @Override
+            public Long claim(String name, Long previous) throws Exception {
+                return claim(name, previous) + 1;
+            }
+        };
+        LeafidException error = refused("worker_lost", () -> options().worker(claim).open());
+        assertTrue(error.getMessage().contains("StackOverflowError"), error.getMessage());
+    }
+
+    @Test
+    void leasesAreClaimedAndReleased() {
+        List<String> calls = new ArrayList<>();
+        WorkerLeases leases = new WorkerLeases() {
+            @Override
+            public Lease claim(ClaimRequest request) {
+                calls.add("claim " + request.name() + " " + request.previous() + " " + request.instance().length());
+                return new Lease(6, request.nowMs(), request.untilMs(), null, "secret");
+            }
+
+            @Override
+            public Renewal renew(Lease lease, long untilMs) {
+                return new Renewal(untilMs);
+            }
+
+            @Override
+            public void release(Lease lease, long untilMs) {
+                calls.add("release " + lease.workerId() + " " + lease.token());
+            }
+        };
+        try (Snowflake ids = options().worker(leases).name("orders").open()) {
+            assertEquals(6, ids.layout().decode(ids.next()).workerId());
+            assertTrue(ids.stats().leaseUntilMs() > 0);
+        }
+        assertEquals(List.of("claim orders null 32", "release 6 secret"), calls);
+    }
+
+    /** A web application has classes of its own, and so a library of its own. */
+    @Test
+    void twoClassLoadersHaveTwoWorkerIds() throws Exception {
+        URL[] classes = {Snowflake.class.getProtectionDomain().getCodeSource().getLocation()};
+        try (URLClassLoader loader = new URLClassLoader(classes, ClassLoader.getPlatformClassLoader());
+                Snowflake ours = options().worker(20, 21).exclusiveRange(true).open()) {
+            Class<?> theirs = loader.loadClass("io.leafid.Snowflake");
+            assertNotEquals(Snowflake.class, theirs);
+            Object builder = theirs.getMethod("builder").invoke(null);
+            for (String[] option : new String[][] {{"stateDir", dir.toString()}, {"worker", "20-21"}, {"exclusiveRange", "true"}}) {
+                builder.getClass().getMethod("option", String.class, String[].class)
+                        .invoke(builder, option[0], new String[] {option[1]});
+            }
+            try (AutoCloseable other = (AutoCloseable) builder.getClass().getMethod("open").invoke(builder)) {
+                assertEquals(41, ours.workerId() + (int) theirs.getMethod("workerId").invoke(other));
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package io.leafid;
+
+import static io.leafid.Support.inThreads;
+import static io.leafid.Support.refused;
+import static io.leafid.Support.unique;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TagTest {
+    @TempDir
+    Path dir;
+
+    private final AtomicLong counter = new AtomicLong(1);
+
+    private Segments.Builder options() {
+        return Segments.builder().stateDir(dir.toString());
+    }
+
+    private Segment fetch(String tag, long step, long after) {
+        if (tag.equals("unknown")) return null;
+        long start = counter.getAndAdd(step);
+        return new Segment(start, start + step);
+    }
+
+    @Test
+    void idsAreUniqueAndIncreaseInThreadsHoweverTheyAreTaken() throws Exception {
+        try (Segments segments = options().fetch(this::fetch).step(100).open()) {
+            Tag tag = segments.tag("order");
+            unique(inThreads(4, () -> {
+                long[] ids = new long[60_000];
+                for (int at = 0; at < ids.length; ) {
+                    ids[at++] = tag.next();
+                    ids[at++] = tag.next();
+                    for (long id : tag.take(7)) ids[at++] = id;
+                    ids[at++] = tag.nextAsync().join();
+                    if (at % 10 != 0) throw new AssertionError(at);
+                }
+                return ids;
+            }));
+            assertTrue(tag.stats().fetches() > 1);
+            assertEquals("order", segments.stats().tags().get(0).tag());
+        }
+    }
+
+    @Test
+    void allIdsOfARangeAreIssuedInTheirOrder() {
+        try (Segments segments = options().fetch(this::fetch).step(1000).adaptive(false).open()) {
+            Tag tag = segments.tag("order");
+            for (long id = 1; id <= 5_000; id += 5) {
+                assertEquals(id, tag.next());
+                assertArrayEquals(new long[] {id + 1, id + 2}, tag.take(2));
+                assertEquals(id + 3, tag.nextAsync().join());
+                assertEquals(id + 4, tag.next(1_000));
+            }
+        }
+    }
+
+    @Test
+    void anUnknownTagAndASourceThatFailsAreErrors() {
+        AtomicLong calls = new AtomicLong();
+        Fetch failing = (tag, step, after) -> {
+            calls.incrementAndGet();
+            throw new IllegalStateException("no connection");
+        };
+        try (Segments segments = options().fetch(this::fetch).open()) {
+            refused("unknown_tag", () -> segments.tag("unknown").next());
+            refused("invalid_argument", () -> segments.tag(""));
+            refused("invalid_argument", () -> segments.tag("order").take(-1));
+        }
+        try (Segments segments = options().name("failing").fetch(failing).timeoutMs(50).open()) {
+            LeafidException error = refused("segment_unavailable", () -> segments.tag("order").next());
+            assertTrue(error.getMessage().contains("no connection"), error.getMessage());
+            CompletableFuture<Long> later = segments.tag("order").nextAsync();
+            assertTrue(refused("segment_unavailable", () -> {
+                try {
+                    later.join();
+                } catch (CompletionException failed) {
+                    throw failed.getCause();
+                }
+            }).canRetry());
+            assertFalse(segments.tag("order").tryNext().isPresent());
+        }
+        assertTrue(calls.get() > 0);
+    }
+
+    @Test
+    void manyWaitForOneFetch() throws Exception {
+        CountDownLatch answered = new CountDownLatch(1);
+        Fetch slow = (tag, step, after) -> {
+            answered.await();
+            return fetch(tag, step, after);
+        };
+        try (Segments segments = options().fetch(slow).timeoutMs(600_000).open()) {
+            Tag tag = segments.tag("order");
+            List<CompletableFuture<Long>> waiting = new ArrayList<>();
+            for (int at = 0; at < 500; at++) waiting.add(tag.nextAsync());
+            // One that is cancelled takes none.
+            waiting.remove(0).cancel(false);
+            answered.countDown();
+            long[] ids = waiting.stream().mapToLong(CompletableFuture::join).sorted().toArray();
+            unique(List.of(ids));
+        }
+    }
+
+    @Test
+    void closedOnesIssueNothing() {
+        Segments segments = options().fetch(this::fetch).open();
+        Tag tag = segments.tag("order");
+        tag.next();
+        segments.close();
+        segments.close();
+        refused("closed", tag::next);
+        refused("closed", () -> tag.take(1));
+    }
+
+    @Test
+    void aDirectoryIsASource() {
+        Segments.Builder counters = options().servers("file:" + dir.resolve("counters")).create(true).tag("order", 10, 5);
+        try (Segments segments = counters.open()) {
+            assertEquals(10, segments.tag("order").next());
+        }
+        try (Segments segments = counters.open()) {
+            assertTrue(segments.tag("order").next() > 10);
+        }
+    }
+}
