@@ -7,11 +7,12 @@
 #   make bench OF=wasm        leafid/wasm in Node, beside its floors
 #   make bench OF=java        the jar beside its floors and CosId, by JMH
 #   make bench OF=server      leafid-server beside an axum handler that returns a constant
+#   make bench OF=stores      several on one store, of which a node is killed in the middle
 
 BENCH_LANGS := rust c python node
 PEERS ?= 1
 
-.PHONY: bench/all $(BENCH_LANGS:%=bench/%) bench/wasm bench/java bench/server bench/report need/bench
+.PHONY: bench/all $(BENCH_LANGS:%=bench/%) bench/wasm bench/java bench/server bench/stores bench/report need/bench
 
 bench/all $(BENCH_LANGS:%=bench/%): need/bench bench/Cargo.lock made/c made/python made/node
 	@PEERS=$(PEERS) BENCH_SECONDS=$(SECONDS) bench/run.sh $(if $(filter all,$(@F)),$(BENCH_LANGS),$(@F))
@@ -35,6 +36,13 @@ bench/server: need/server
 	@cargo build --quiet --release -p leafid-server --bins --examples
 	@LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/leafid-server SECONDS=$(SECONDS) \
 	    python3 bench/server/bench.py
+
+bench/stores: need/server
+	@PATH=$$PATH:$$(echo /usr/lib/postgresql/*/bin | tr ' ' ':') sh tests/debian.sh mariadbd:mariadb-server rsync:rsync \
+	    postgres:postgresql etcd:etcd-server || echo "stores that need them are left out" >&2
+	@cargo build --quiet --release -p leafid-server
+	@LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/leafid-server SECONDS=$(SECONDS) \
+	    python3 bench/server/stores.py
 
 need/bench:
 	@for tool in bash cargo cc python3 node npm; do command -v $$tool >/dev/null || { \

@@ -1,5 +1,5 @@
 """The speed of leafid-server beside an axum handler that returns a constant, in one run; its memory and its start with
-many tags; several servers on one store, and how often they ask it.
+many tags.
 
 Client and server have a core each, if there are two.
 
@@ -19,9 +19,8 @@ from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path += [str(ROOT / "tests/server"), str(ROOT / "tests/databases")]
+sys.path += [str(ROOT / "tests/server")]
 
-from databases import KINDS, Missing  # noqa: E402
 from servers import Server, in_threads, make_tag, until  # noqa: E402
 
 SECONDS = int(os.environ.get("SECONDS") or 5)
@@ -36,7 +35,6 @@ def main():
     os.sched_setaffinity(0, CORES[:1])
     beside_a_constant()
     with_many_tags()
-    servers_of_one_store()
 
 
 def beside_a_constant():
@@ -137,53 +135,6 @@ def memory(server):
     """The resident set, bytes."""
     pages = int(Path(f"/proc/{server.process.pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def servers_of_one_store():
-    for name, kind in KINDS.items():
-        try:
-            store = kind()
-        except Missing as missing:
-            print(f"{name}: {missing}")
-            continue
-        try:
-            for count in (1, 2, 4):
-                several(store, name, count)
-        finally:
-            store.remove()
-
-
-def several(store, name, count):
-    """Each has clients of its own that take 1,000 ids a request, of one tag."""
-    tag = f"order-{count}"
-    make_tag(store.url, tag, 1_000)
-    servers = [on_the_last_core(lambda: Server(store.url, "--no-snowflake")) for _ in range(count)]
-    taken = [0] * count
-    ends = time.monotonic() + SECONDS
-
-    def take(at):
-        client = servers[at].client()
-        while time.monotonic() < ends:
-            taken[at] += len(client.ids(tag, 1_000))
-
-    try:
-        threads = [threading.Thread(target=take, args=[at]) for at in range(count)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        fetches = sum(fetches_of(server) for server in servers)
-    finally:
-        for server in servers:
-            server.kill()
-    ids = sum(taken)
-    print(f"{name:10} {count} servers: {ids / SECONDS:11,.0f} ids/s, {fetches / ids * 1e6:7,.1f} requests to the store per "
-          "million ids")  # fmt: skip
-
-
-def fetches_of(server):
-    lines = server.client().get("/metrics")[1].splitlines()
-    return sum(float(line.split()[-1]) for line in lines if line.startswith("leafid_server_tag_fetches_total"))
 
 
 main()

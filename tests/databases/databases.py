@@ -16,7 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-PATIENCE = 60
+# Far longer than anything takes on a busy machine.
+PATIENCE = 600
 
 
 class Missing(Exception):
@@ -105,12 +106,13 @@ class MariaDB(Database):
     name = "mariadb"
     polite = signal.SIGTERM
 
-    def __init__(self):
+    def __init__(self, *settings):
         self.server = need("mariadbd", "mariadb-server")
         self.client = need("mariadb", "mariadb-client")
         install = need("mariadb-install-db", "mariadb-server")
         super().__init__()
         self.data = self.folder / "data"
+        self.settings = settings
         # One that starts removes the temporary tables of others in /tmp.
         self.temporary = f"--tmpdir={self.folder}"
         self.run(install, "--no-defaults", f"--datadir={self.data}", "--auth-root-authentication-method=normal",
@@ -118,14 +120,15 @@ class MariaDB(Database):
         self.url = f"mysql://root@127.0.0.1:{self.port}/leaf"
         self.database = "mysql"
         self.start()
-        self.sql("CREATE DATABASE leaf")
+        # A node of a cluster that has it already.
+        self.sql("CREATE DATABASE IF NOT EXISTS leaf")
         self.database = "leaf"
 
     def command(self):
         return [self.server, "--no-defaults", f"--datadir={self.data}", f"--port={self.port}",
                 "--bind-address=127.0.0.1", f"--socket={self.folder}/socket", "--max-connections=200",
                 "--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1", "--innodb-buffer-pool-size=32M",
-                self.temporary]  # fmt: skip
+                self.temporary, *self.settings]  # fmt: skip
 
     def sql(self, text):
         shown = self.run(self.client, "--no-defaults", f"--socket={self.folder}/socket", "--user=root", "--batch",

@@ -3,10 +3,9 @@
 import time
 from pathlib import Path
 
-from databases import Database, PostgreSQL, need
+from databases import PATIENCE, Database, PostgreSQL, need
 from etcd import Cluster
 from proxy import Proxy
-from takers import PATIENCE
 
 
 class Proxied:
@@ -87,9 +86,16 @@ class Replicated(Proxied):
         """The standby is not there during the call. Then the primary dies, and the standby is promoted."""
         self.standby.stop()
         meanwhile()
+        # It has not seen what came meanwhile, and never will.
+        self.server.kill()
+        self.standby.start()
+        self.promote()
+
+    def promote(self):
+        """The primary dies, and the standby takes its place. It gets a standby of its own."""
         self.server.kill()
         self.server.remove()
-        self.server = self.standby.start()
+        self.server = self.standby
         self.server.sql("SELECT pg_promote()")
         self.proxy.port = self.server.port
         self.replicate()
