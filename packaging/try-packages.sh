@@ -18,7 +18,7 @@ fail() {
 
 none_left() {
     left=$(find /usr/include /usr/lib /usr/lib64 /usr/share/doc /usr/share/licenses \( -name 'libleafid*' -o -name leafid.pc \
-        -o -path '*/include/leafid*' -o -path '*/cmake/leafid' -o -path '*/licenses/leafid' \) 2>/dev/null || true)
+        -o -path '*/include/leafid*' -o -path '*/cmake/leafid' -o -path '*/licenses/leafid' -o -path '*/doc/leafid' \) 2>/dev/null || true)
     [ -z "$left" ] || fail "$1: $left"
 }
 

@@ -2,6 +2,8 @@
 # Lays the C library out as it is installed: stage.sh SHARED STATIC PREFIX [LIBDIR]. LIBDIR is below PREFIX: `lib`, or
 # `lib64`, or `lib/aarch64-linux-gnu`. What is laid out finds itself, so the folder may be copied to any prefix. For
 # Windows DLLTOOL makes the import library.
+#
+# Where a message says `leafid help options`, share/doc/leafid has the page: the program is in other packages.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,7 +34,7 @@ fill() {
 }
 
 # `native`: what rustc names for the static library (`rustc --print native-static-libs`); libc comes with the compiler.
-mkdir -p "$to/include" "$to/$lib/pkgconfig" "$to/$lib/cmake/leafid"
+mkdir -p "$to/include" "$to/$lib/pkgconfig" "$to/$lib/cmake/leafid" "$to/share/doc/leafid"
 case $shared in
     *.dylib)
         put "$shared" "$to/$lib/libleafid.0.dylib" 755
@@ -66,6 +68,9 @@ native=${NATIVE_LIBS-$native}
 put "$static" "$to/$lib/libleafid.a" 644
 put "$root/include/leafid.h" "$to/include/leafid.h" 644
 put "$root/include/leafid.hpp" "$to/include/leafid.hpp" 644
+for page in "$root"/bindings/rust/pages/*.md; do
+    put "$page" "$to/share/doc/leafid/${page##*/}" 644
+done
 fill "$here/package/leafid.pc.in" "$to/$lib/pkgconfig/leafid.pc" "$native"
 fill "$here/package/leafid-config.cmake.in" "$to/$lib/cmake/leafid/leafid-config.cmake" \
     "$(echo "$native" | sed 's/ /;/g')"

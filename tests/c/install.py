@@ -117,10 +117,18 @@ def make_install(*settings: str) -> None:
     output(["make", "--no-print-directory", "install", *settings], cwd=ROOT, env=environment)
 
 
+def pages(title: str, prefix: Path) -> None:
+    """Those that messages name: there is no program here that prints them."""
+    missing = [page.name for page in (ROOT / "bindings/rust/pages").iterdir()
+               if not (prefix / "share/doc/leafid" / page.name).is_file()]
+    say(f"{'not ok' if missing else 'ok'} - {title}: the pages of the documentation {missing}")
+
+
 def installed() -> None:
     with tempfile.TemporaryDirectory(prefix="leafid-prefix-") as folder:
         make_install(f"PREFIX={folder}/opt/leafid")
         check("PREFIX", Path(folder, "opt/leafid"), "lib")
+        pages("PREFIX", Path(folder, "opt/leafid"))
         for shared in Path(folder, "opt/leafid/lib").glob("libleafid.so*"):
             shared.unlink()
         check("PREFIX, without the shared library", Path(folder, "opt/leafid"), "lib", tools={"cmake": with_cmake})
@@ -130,7 +138,7 @@ def installed() -> None:
             make_install(f"DESTDIR={staged}", "PREFIX=/usr", f"LIBDIR={libdir}")
             check(f"DESTDIR, LIBDIR={libdir}", staged / "usr", libdir)
             stray = [str(path) for path in staged.rglob("*") if path.is_file()
-                     and path.relative_to(staged / "usr").parts[0] not in ("include", "lib", "lib64")]
+                     and path.relative_to(staged / "usr").parts[0] not in ("include", "lib", "lib64", "share")]
             naming = [str(path) for path in staged.rglob("*") if path.is_file() and folder.encode() in path.read_bytes()]
             say(f"{'not ok' if stray + naming else 'ok'} - files lie where they belong and none names DESTDIR {stray + naming}")
 
@@ -144,6 +152,7 @@ if __name__ == "__main__":
     parser.add_argument("--runner", default="")
     given = parser.parse_args()
     if given.prefix:
+        pages(given.prefix.name, given.prefix.resolve())
         check(given.prefix.name, given.prefix.resolve(), given.libdir,
               [given.kind] if given.kind else KINDS, given.flags.split(), given.runner.split())
     else:

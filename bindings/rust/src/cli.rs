@@ -11,6 +11,7 @@ mod completion;
 mod compose;
 mod decode;
 mod file;
+mod help;
 mod holder;
 mod init;
 #[cfg(feature = "http")]
@@ -66,6 +67,7 @@ enum Command {
     Bench(bench::BenchArguments),
     Completion(completion::CompletionArguments),
     Man(manual::ManArguments),
+    Help(help::HelpArguments),
 }
 
 /// Runs a command line without the program's name, and returns the exit code.
@@ -158,5 +160,6 @@ fn command(command: Command, streams: &mut Streams<'_>) -> Outcome {
         Command::Bench(arguments) => bench::bench(&arguments, streams),
         Command::Completion(arguments) => completion::completion(&arguments, Arguments::command(), streams),
         Command::Man(manual::ManArguments {}) => manual::man(Arguments::command(), streams),
+        Command::Help(arguments) => help::help(&arguments, streams),
     }
 }

@@ -8,8 +8,11 @@ use common::programs::command;
 use common::{PATIENT_MS, Place};
 use leafid::{FileTag, Segments};
 use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
@@ -211,7 +214,7 @@ fn a_bench_measures_and_leaves_nothing_behind() {
     let calls: u64 = histogram.iter().map(|bucket| bucket["calls"].as_u64().unwrap()).sum();
     assert!(calls > 0 && calls == number("calls"), "{found}");
     assert!(number("p50_ns") <= number("p99_ns") && number("p99_ns") <= number("p999_ns"), "{found}");
-    assert_eq!(std::fs::read_dir(place.dir.path()).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(place.dir.path()).unwrap().count(), 0);
     let text = on(&place, &["bench", "--seconds", "1", "--layout", "sonyflake"]);
     let text = done(&text);
     assert!(text.contains("; the layout allows 25600\n") && text.contains("##"), "{text}");
@@ -330,6 +333,43 @@ fn a_check_against_another_host_finds_the_worker_ids_that_both_have() {
     assert_eq!(code, Some(1));
     assert!(said[0].1.starts_with("http://127.0.0.1:1/metrics: no answer: "), "{said:?}");
     assert_eq!((said.len(), &said[1].0), (2, &"ok".into()), "{said:?}");
+}
+
+/// A package has the command line, and no folder docs/.
+#[test]
+fn messages_name_pages_that_help_prints() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let list = program().arg("help").output().unwrap();
+    let topics: Vec<&str> = done(&list).lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    for topic in &topics {
+        let page = fs::read_to_string(root.join(format!("docs/{}.md", topic.to_uppercase()))).unwrap();
+        assert_eq!(done(&program().args(["help", topic]).output().unwrap()), page, "{topic}");
+    }
+    let mut left = ["core/src", "bindings", "server/src", "node/js"].map(|folder| root.join(folder)).to_vec();
+    let mut named = BTreeSet::new();
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let name = path.to_string_lossy();
+        if !(name.ends_with(".rs") || name.ends_with(".js")) || name.contains("/tests/") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        for line in text.lines().filter(|line| !line.trim_start().starts_with(['/', '*'])) {
+            let is_message = line.contains("docs/") && !line.contains("include_str!");
+            assert!(!is_message, "{name} names a file that packages do not have: {line}");
+            let after = line.split("leafid help ").skip(1);
+            named.extend(
+                after.map(|rest| rest.split(|c: char| !c.is_ascii_lowercase()).next().unwrap().to_owned()),
+            );
+        }
+    }
+    // That of the list itself.
+    named.remove("");
+    assert!(named.len() > 4, "{named:?}");
+    named.iter().for_each(|name| assert!(topics.contains(&name.as_str()), "{name} is none of {topics:?}"));
 }
 
 #[test]

@@ -128,7 +128,7 @@ const fn row(
 
 const BOOLEAN: &str = "true or false";
 const MS: &str = "1 to 3600000 milliseconds";
-const WORKER: &str = "a number, a range such as 0-31, local, hostname:NAME, the URL of a lease server or a callback: docs/OPTIONS.md";
+const WORKER: &str = "a number, a range such as 0-31, local, hostname:NAME, the URL of a lease server or a callback: leafid help options";
 const NAME: &str = "1 to 64 of the characters A-Z a-z 0-9 . _ -, not beginning with a dot";
 const STATE_DIR: &str = "the path of a directory, as text that is not empty and holds no NUL";
 const TOKEN: &str = "text that is not empty and has no control characters, or none";

@@ -395,7 +395,7 @@ impl Won {
             // Without records every start is such a start, by the user's own choice.
             m.notices.warn(format!(
                 "no record of worker id {worker_id} of {name} is in {}: if another directory, container or host used it and \
-                 its last ids are ahead of this clock, ids may come twice: see {NO_RECORD_WAIT_MS} in docs/OPERATING.md",
+                 its last ids are ahead of this clock, ids may come twice: see {NO_RECORD_WAIT_MS} in leafid help operating",
                 m.place.directory
             ));
         }

@@ -238,7 +238,7 @@ fn check_echo(reply: &Response, name: &str, echo: Option<JsonValue<'_>>, sent: &
         None => format!("does not repeat the {name} of its request"),
     };
     let message = format!(
-        "{} answered {}: the answer {what}; nothing of it is used. A lease server must repeat the {name} (docs/LEASES.md): \
+        "{} answered {}: the answer {what}; nothing of it is used. A lease server must repeat the {name} (leafid help leases): \
          see the server, and a cache or a proxy before it",
         reply.url, reply.status
     );

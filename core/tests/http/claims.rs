@@ -43,7 +43,7 @@ fn the_answer_to_another_claim_is_none() {
         let (code, message) = told(&result);
         assert_eq!(code, "source_invalid", "{message}");
         assert!(message.contains(said), "{message}");
-        let advice = "A lease server must repeat the instance (docs/LEASES.md)";
+        let advice = "A lease server must repeat the instance (leafid help leases)";
         assert!(message.contains(advice) && !message.contains("s3cret"), "{message}");
         assert_eq!(claimed(result).unanswered, unanswered(&world), "an id may have been leased");
     }

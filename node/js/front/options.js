@@ -20,7 +20,7 @@ let readers
 export function snowflakeOptions(given) {
   if (given === undefined || given === null) return {}
   if (typeof given === 'number' || typeof given === 'string') return snowflakeOptions({ worker: given })
-  if (!isRecord(given)) refuse('options', given, 'an object of options: docs/OPTIONS.md')
+  if (!isRecord(given)) refuse('options', given, 'an object of options: leafid help options')
   readers ??= readersOf(false, { ...kinds, id: existing, worker, layout, callback: peerTimes }, ofSnowflakes)
   return record(given, readers)
 }

@@ -60,7 +60,7 @@ function explain(failures) {
   return (
     `leafid has no addon on ${place}: the package ${fitting.map(({ name }) => name).join(' or ')} is not installed. ` +
     'Delete node_modules and run `npm install` on this platform, without --omit=optional. A bundler: install leafid ' +
-    'where the bundle runs, and keep leafid out of the bundle (docs/NODE.md).'
+    'where the bundle runs, and keep leafid out of the bundle (leafid help node).'
   )
 }
 

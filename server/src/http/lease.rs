@@ -129,7 +129,7 @@ fn holder(grant: &Grant, body: &[u8]) -> std::result::Result<(String, HolderBody
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     serde_json::from_slice(body).map_err(|error| {
-        Error::invalid("the body", format!("not valid: {error}"), "the JSON object of docs/LEASES.md")
+        Error::invalid("the body", format!("not valid: {error}"), "the JSON object of leafid help leases")
     })
 }
 

@@ -90,7 +90,7 @@ impl Own<'_> {
                 Status::Failed,
                 format!(
                     "worker id {} of {:?} is in use there and is this host's: their ids come twice; give each host \
-                     other ids, or lease them (docs/DUPLICATES.md)",
+                     other ids, or lease them (leafid help duplicates)",
                     shown(&common),
                     self.name
                 ),

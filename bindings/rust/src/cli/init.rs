@@ -141,8 +141,8 @@ fn leases(on: On, needed: u64, last: u32) -> String {
         ),
     };
     format!(
-        "{why}# leafid-server leases worker ids, and stores which are held in your database: docs/SERVER.md. A worker id is\n\
-         # held only while a process runs.\n\
+        "{why}# leafid-server leases worker ids, and stores which are held in your database: leafid help server.\n\
+         # A worker id is held only while a process runs.\n\
          LEAFID_WORKER=http://ids-1:8080,http://ids-2:8080\n"
     )
 }

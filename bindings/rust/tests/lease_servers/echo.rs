@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 fn says_what_to_do(said: &str, field: &str) {
-    let server = format!("A lease server must repeat the {field} (docs/LEASES.md)");
+    let server = format!("A lease server must repeat the {field} (leafid help leases)");
     for part in ["nothing of it is used", &server, "a cache or a proxy before it"] {
         assert!(said.contains(part), "{part}: {said}");
     }
