@@ -222,8 +222,8 @@ test/frameworks: need/tools build/wheels/done build/recipes/installed
 	@build/recipes/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
 	@cd $(frameworks) && node --test $(node_hang) --test-reporter=spec ids.test.mjs && ../venv/bin/python -m unittest test_ids
 
-# leafid.sources and leafid.leases of docs/RECIPES.md, run against the real servers. As root, what is missing is installed
-# from Debian's packages; otherwise its tests are skipped, and say so.
+# leafid.sources and leafid.leases of docs/RECIPES.md, and what docs/JAVASCRIPT.md says of servers, run against the real
+# servers. As root, what is missing is installed from Debian's packages; otherwise its tests are skipped, and say so.
 #
 #   make test OF=recipes        two minutes; it ends by itself after 15
 #   make build OF=recipes   what it and test-frameworks import: C++ is compiled, once, for a minute or two
@@ -238,7 +238,7 @@ test/recipes: need/tools build/wheels/done made/node made/recipes
 	    echo "tests that need them are skipped" >&2
 	@$(NODE) node/tools/package.mjs build/node here=$(built) $(recipes)/project
 	@cp tests/recipes/*.mjs $(recipes)/project/
-	@python3 tests/blocks.py docs/RECIPES.md $(recipes)/project
+	@for page in RECIPES JAVASCRIPT; do python3 tests/blocks.py docs/$$page.md $(recipes)/project || exit 1; done
 	@$(recipes)/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
 	@timeout 900 $(recipes)/venv/bin/pytest $(python_pytest) --numprocesses 3 --import-mode=prepend \
 	    -rP tests/recipes

@@ -3,6 +3,10 @@
     class Order(models.Model):
         id = leafid.django.IdField(primary_key=True)
 
+or, in the settings, for each model that names no primary key:
+
+    DEFAULT_AUTO_FIELD = "leafid.django.IdAutoField"
+
 The generator is `leafid.Snowflake(**settings.LEAFID)`; without that setting, `leafid.Snowflake()`.
 """
 
@@ -17,7 +21,7 @@ import leafid
 
 from ._exact import exact
 
-__all__ = ["IdField", "next_id", "snowflake"]
+__all__ = ["IdAutoField", "IdField", "next_id", "snowflake"]
 
 
 @functools.cache
@@ -45,3 +49,14 @@ class IdField(models.BigIntegerField):
         """The value for the database."""
         is_id = value is not None and not hasattr(value, "resolve_expression")
         return super().get_prep_value(exact(value) if is_id else value)
+
+
+class IdAutoField(IdField, models.BigAutoField):
+    """An IdField for DEFAULT_AUTO_FIELD, where Django takes nothing but an AutoField. The database chooses no id."""
+
+    # The id is known before the INSERT: MySQL would answer 0.
+    db_returning = False
+
+    def get_internal_type(self) -> str:
+        """The column: a plain BIGINT. BigAutoField's would have a counter."""
+        return "BigIntegerField"

@@ -44,6 +44,7 @@ from leafid.testing import FakeSnowflake
 from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 
+import django_default
 import django_ids
 import drf_ids
 import fastapi_ids
@@ -232,6 +233,28 @@ class DjangoModels(unittest.TestCase):
         again = eval(text, {"leafid": leafid})
         self.assertIs(again.default, leafid.django.next_id)
         self.assertEqual(again.db_type(connection), "bigint")
+
+    def test_default_auto_field(self):
+        with override_settings(DEFAULT_AUTO_FIELD=django_default.DEFAULT_AUTO_FIELD):
+
+            class Note(models.Model):
+                class Meta:
+                    app_label = "shop"
+
+        class NoteSerializer(leafid.drf.ModelSerializer):
+            class Meta:
+                model = Note
+                fields = ["id"]
+
+        with connection.schema_editor() as editor:
+            editor.create_model(Note)
+        made = Note.objects.create()
+        self.assertEqual((Note.check(), leafid.decode(made.id).worker_id), ([], 7))
+        # Where the database has no RETURNING, Django would take its last counted id, which is 0, for that of the row.
+        self.assertEqual(Note._meta.db_returning_fields, [])
+        self.assertEqual(Note.objects.get(id=str(made.id)), made)
+        self.assertRaises(ValueError, Note.objects.create, id=5.0)
+        self.assertEqual(rendered(NoteSerializer(Note(id=ID))), f'{{"id":"{ID}"}}')
 
     def test_no_negative_id_and_none_in_forms(self):
         order = django_ids.Order(id=-1, item="tea")
