@@ -4,7 +4,7 @@ import pathlib
 import re
 import sys
 
-LANGUAGES = "(?:js|python|rust|sql|lua|sh|conf|text)"
+LANGUAGES = "(?:js|prisma|python|rust|sql|lua|sh|conf|text)"
 
 page, folder = map(pathlib.Path, sys.argv[1:])
 blocks = re.findall(rf"^```{LANGUAGES}\n(?://|#|--) (\S+)\n(.*?)^```$", page.read_text(), re.M | re.S)

@@ -2,9 +2,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { decode, encode } from '@msgpack/msgpack'
 import Database from 'better-sqlite3'
+import { eq, relations } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/better-sqlite3'
+import { blob, integer, sqliteTable } from 'drizzle-orm/sqlite-core'
 import express from 'express'
 import fastify from 'fastify'
+import { buildSchema, graphql, GraphQLObjectType, GraphQLSchema } from 'graphql'
+import * as graphql16 from 'graphql16'
 import knex from 'knex'
 import mysql from 'mysql2'
 import pg from 'pg'
@@ -134,4 +140,105 @@ test('pg reads int8 as a text, and BigInt where it is set', async () => {
 
 test('mysql2 writes a BigInt exactly', () => {
   assert.equal(mysql.format('SELECT ?', [id]), `SELECT ${id}`)
+})
+
+test('Drizzle has what its driver gives', async () => {
+  const plain = sqliteTable('plain', { id: integer().primaryKey(), bytes: blob({ mode: 'bigint' }) })
+  const client = new Database(':memory:')
+  const database = drizzle({ client })
+  client.exec('CREATE TABLE plain (id INTEGER PRIMARY KEY, bytes BLOB)')
+  await database.insert(plain).values({ id, bytes: id })
+  const [found] = await database.select().from(plain)
+  assert.deepEqual(found, { id: rounded, bytes: id })
+  assert.equal(client.prepare('SELECT typeof(bytes) AS type FROM plain').get().type, 'blob')
+  assert.equal(client.prepare('SELECT count(*) AS found FROM plain WHERE bytes = ?').get(id).found, 0)
+})
+
+test('the recipe of Drizzle', async () => {
+  const { id: idColumn, database, orders } = await import('./drizzle_ids.mjs')
+  const client = database.$client
+  client.exec('CREATE TABLE orders (id INTEGER PRIMARY KEY, item TEXT NOT NULL)')
+  client.exec('CREATE TABLE lines (id INTEGER PRIMARY KEY, "order" INTEGER, at INTEGER, done INTEGER)')
+  for (const id of ids) {
+    await database.insert(orders).values({ id, item: 'tea' })
+    assert.deepEqual(await database.select().from(orders).where(eq(orders.id, id)), [{ id, item: 'tea' }])
+  }
+  const lines = sqliteTable('lines', {
+    id: idColumn().primaryKey(),
+    order: idColumn(),
+    at: integer({ mode: 'timestamp' }),
+    done: integer({ mode: 'boolean' }),
+  })
+  await database.insert(lines).values({ id, order: id, at: new Date(0), done: true })
+  const joined = database.select({ line: lines.id, done: lines.done }).from(orders).innerJoin(lines, eq(lines.order, orders.id))
+  assert.deepEqual(await joined, [{ line: id, done: true }])
+  await assert.rejects(async () => database.select().from(lines), TypeError)
+
+  const schema = {
+    orders,
+    lines,
+    ofOrders: relations(orders, ({ many }) => ({ lines: many(lines) })),
+    ofLines: relations(lines, ({ one }) => ({ of: one(orders, { fields: [lines.order], references: [orders.id] }) })),
+  }
+  const related = drizzle({ client, schema }).query.orders
+  const found = await related.findFirst({ where: eq(orders.id, id), with: { lines: { columns: { id: true } } } })
+  assert.deepEqual(found, { id, item: 'tea', lines: [{ id: BigInt(rounded) }] })
+})
+
+test('the recipe of Prisma', async () => {
+  const client = new Database('prisma.db')
+  client.exec('CREATE TABLE "Order" (id BIGINT PRIMARY KEY, item TEXT NOT NULL)')
+  client.exec('CREATE TABLE "Line" (id BIGINT PRIMARY KEY, "orderId" BIGINT NOT NULL REFERENCES "Order")')
+  const { prisma } = await import('./prisma_ids.mjs')
+  for (const id of ids) {
+    await prisma.order.create({ data: { id, item: 'tea', lines: { create: { id } } } })
+    const found = await prisma.order.findUnique({ where: { id }, include: { lines: true } })
+    assert.throws(() => JSON.stringify(found), TypeError)
+    assert.deepEqual(found, { id, item: 'tea', lines: [{ id, orderId: id }] })
+  }
+  await prisma.$disconnect()
+})
+
+const asked = (schema, source, rootValue, variableValues) => graphql({ schema, source, rootValue, variableValues })
+
+test('graphql refuses an Int, and takes a rounded ID', async () => {
+  const schema = buildSchema('type Query { int: Int id: ID echo(id: ID): ID }')
+  const root = { int: id, id, echo: ({ id }) => id }
+  const { errors } = await asked(schema, '{ int }', root)
+  assert.match(errors[0].message, /^Int cannot represent/)
+  assert.equal((await asked(schema, '{ id }', root)).data.id, String(id))
+  const before17 = graphql16.buildSchema('type Query { id: ID }')
+  const answer = await graphql16.graphql({ schema: before17, source: '{ id }', rootValue: root })
+  assert.match(answer.errors[0].message, /^ID cannot represent/)
+  const source = 'query ($id: ID) { echo(id: $id) }'
+  for (const [sent, read] of [[String(id), String(id)], [rounded, String(rounded)]]) {
+    assert.equal((await asked(schema, source, root, { id: sent })).data.echo, read)
+  }
+})
+
+test('the recipe of GraphQL', async () => {
+  const { Id } = await import('./graphql_ids.mjs')
+  const echo = { type: Id, args: { id: { type: Id } }, resolve: (root, { id }) => (typeof id === 'bigint' ? id : null) }
+  const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { echo } }) })
+  const source = 'query ($id: Id) { echo(id: $id) }'
+  for (const id of ids) {
+    assert.equal((await asked(schema, source, {}, { id: String(id) })).data.echo, String(id))
+    for (const literal of [`"${id}"`, id]) {
+      assert.equal((await asked(schema, `{ echo(id: ${literal}) }`, {})).data.echo, String(id))
+    }
+  }
+  for (const wrong of [rounded, 5, 'x', '-1', true]) {
+    assert.match((await asked(schema, source, {}, { id: wrong })).errors[0].message, /an id is a text of digits/)
+  }
+  assert.match((await asked(schema, '{ echo(id: 1.5) }', {})).errors[0].message, /an id is a text of digits/)
+})
+
+test('msgpack rounds without the option', async () => {
+  const { pack, unpack } = await import('./msgpack_ids.mjs')
+  assert.throws(() => encode({ id }), /Unrecognized object/)
+  assert.equal(decode(pack({ id })).id, rounded)
+  for (const id of ids) assert.deepEqual(unpack(pack({ id })), { id })
+  // As Python packs them: test_ids.py.
+  assert.equal(unpack(Uint8Array.of(0xcf, ...Buffer.from(id.toString(16), 'hex'))), id)
+  assert.equal(unpack(Uint8Array.of(5)), 5)
 })

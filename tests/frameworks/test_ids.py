@@ -29,6 +29,7 @@ import alembic.command
 import alembic.config
 import leafid
 import leafid.django
+import msgpack
 import peewee
 import sqlalchemy
 import sqlmodel
@@ -51,6 +52,7 @@ import fastapi_ids
 import peewee_ids
 import sqlalchemy_ids
 import sqlmodel_ids
+import strawberry_ids
 import tortoise_ids
 
 ID = 2061234567890123457
@@ -181,6 +183,19 @@ class Frameworks(unittest.TestCase):
 
         found = asyncio.run(taken())
         self.assertEqual((leafid.decode(found.id).worker_id, found.item), (7, "tea"))
+
+
+    def test_msgpack_keeps_ids(self):
+        for value in IDS:
+            self.assertEqual(msgpack.unpackb(msgpack.packb(value)), value)
+        # What ids.test.mjs unpacks.
+        self.assertEqual(msgpack.packb(ID), b"\xcf" + ID.to_bytes(8))
+
+    def test_recipe_of_strawberry(self):
+        for value in IDS:
+            for literal in (f'"{value}"', str(value)):
+                answer = strawberry_ids.schema.execute_sync(f"{{ order(id: {literal}) {{ id }} }}")
+                self.assertEqual((answer.errors, answer.data), (None, {"order": {"id": str(value)}}))
 
 
 class Basket(models.Model):
