@@ -75,6 +75,40 @@ fn pages() -> Vec<PathBuf> {
     [pages.concat(), named.map(|name| root().join(name)).to_vec()].concat()
 }
 
+/// The code of a line outside of blocks, and of a line of a block without its remark.
+fn codes(page: &str) -> Vec<&str> {
+    let (mut found, mut fenced) = (Vec::new(), false);
+    for line in page.lines() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+        } else if fenced || line.starts_with("    ") {
+            found.push(line.split(" #").next().unwrap().trim());
+        } else {
+            found.extend(line.split('`').skip(1).step_by(2));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_chinese_pages_have_the_code_of_the_english_ones() {
+    let pages = files("docs/zh-CN", |path| path.ends_with(".md"));
+    let named = pages.iter().map(|path| path.file_name().unwrap().to_str().unwrap());
+    let mut pairs: Vec<_> =
+        named.map(|name| (format!("docs/zh-CN/{name}"), format!("docs/{name}"))).collect();
+    pairs.push(("README.zh-CN.md".into(), "README.md".into()));
+    assert!(pairs.len() > 4);
+    for (chinese, english) in pairs {
+        // Some questions are answered on the Chinese pages.
+        let text = read(&english) + &read("docs/FAQ.md");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for code in codes(&read(&chinese)) {
+            let words = code.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(&words), "{chinese}: {code} is not in {english}");
+        }
+    }
+}
+
 #[test]
 fn the_presets_are_as_the_table_says() {
     for page in ["docs/CHOOSING.md", "docs/zh-CN/CHOOSING.md"] {
