@@ -3,7 +3,7 @@
 #   make build OF=node     the packages leafid and leafid-PLATFORM in build/node/*.tgz, installed into build/node/
 #   make test OF=node        the tests, against the packages installed into build/node-test/
 #   make check OF=node       index.d.ts under tsc --strict, and the program compiled against it, run
-#   make test OF=node-tools  leafid under test runners and bundlers (docs/NODE.md); publint and attw
+#   make test OF=node-tools  leafid under test runners, bundlers, Next.js, Yarn and pnpm (docs/NODE.md); publint and attw
 #   make test OF=wasm-js     leafid/wasm in browsers, Bun, Deno, workerd, and Node without the addon
 
 CARGO ?= cargo
@@ -46,19 +46,23 @@ build/node-typescript/node_modules/typescript-$(node_typescript):
 	@cd build/node-typescript && $(NPM) install --loglevel=error --no-save --no-package-lock --no-audit --no-fund typescript@$(node_typescript)
 	@touch $@
 
-# Node looks for packages in the folders above: the tools lie above the project in which leafid is installed.
+# Node looks for packages in the folders above: the tools lie above the project in which leafid is installed. Next.js looks
+# for what it may load up to the folder with the lock file.
 node_recipes := build/node-tools
 
 test/node-tools: made/node $(node_recipes)/installed
 	@$(NODE) node/tools/package.mjs build/node here=$(built) $(node_recipes)/project
 	@cp -R tests/node_tools/. $(node_recipes)/project/ && rm $(node_recipes)/project/package.json
-	@mkdir -p $(node_recipes)/project/page && python3 tests/blocks.py docs/TESTING.md $(node_recipes)/project/page
+	@mkdir -p $(node_recipes)/project/page $(node_recipes)/project/node
+	@python3 tests/blocks.py docs/TESTING.md $(node_recipes)/project/page
+	@python3 tests/blocks.py docs/NODE.md $(node_recipes)/project/next
+	@cp node/tests/support.mjs node/tests/fake-server.mjs $(node_recipes)/project/node/
 	@cd $(node_recipes)/project && LEAFID_ROOT=$(CURDIR) LEAFID_TARBALL=$$(ls $(CURDIR)/build/node/leafid-[0-9]*.tgz) \
-	    $(NODE) --test $(node_hang) --test-reporter=spec tools.test.mjs
+	    $(NODE) --test $(node_hang) --test-concurrency=2 --test-reporter=spec *.test.mjs
 
 $(node_recipes)/installed: tests/node_tools/package.json
 	@mkdir -p $(node_recipes) && cp $< $(node_recipes)/
-	@cd $(node_recipes) && $(NPM) install --loglevel=error --no-package-lock --no-audit --no-fund
+	@cd $(node_recipes) && $(NPM) install --loglevel=error --no-audit --no-fund
 	@touch $@
 
 # leafid/wasm in browsers, Bun, Deno, workerd, and Node without the addon.

@@ -12,4 +12,5 @@ fences = len(re.findall(r"^```\w+$", page.read_text(), re.M))
 if not blocks or len(blocks) != fences:
     sys.exit(f"FAIL {page}: {fences} blocks of code, and {len(blocks)} that name a file")
 for name, code in blocks:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(code)

@@ -160,6 +160,6 @@ export class Driver {
 }
 
 function tellLine(level, text, isForProcess) {
-  if (isForProcess && globalThis.process?.emitWarning) globalThis.process.emitWarning(text, 'LeafidWarning')
+  if (isForProcess && platform().warning) platform().warning(text)
   else log(level, text)
 }

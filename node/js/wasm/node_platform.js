@@ -73,6 +73,7 @@ export function loadInNode(url) {
       return timer
     },
     block: ms => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
+    warning: text => process.emitWarning(text, 'LeafidWarning'),
     ending: close => void process.on('exit', close),
   })
   begin(new WebAssembly.Module(fs.readFileSync(url)))

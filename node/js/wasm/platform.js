@@ -9,6 +9,7 @@
 //   marks(settings)      where the marks of segments are kept, a store without locks; throws why it cannot
 //   background(timer)    a timer that does not keep the process alive
 //   block(ms)            waits without the event loop; only where stores answer at once
+//   warning(text)        shows what nobody waits for; only where a process can
 //   ending(close)        has `close` called before the process or page ends; returns how to take that back
 //
 // A store has

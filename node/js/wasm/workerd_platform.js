@@ -1,4 +1,5 @@
-// workerd (Cloudflare Workers): worker ids from the storage of a Durable Object, or leased from a server.
+// Isolates: workerd (Cloudflare Workers), with worker ids from the storage of a Durable Object, or leased from a server;
+// edge runtimes, which have no storage.
 
 import { durableObjectMarks, durableObjectStore } from './durable_object.js'
 import { fault } from './errors.js'
@@ -7,27 +8,35 @@ import { noStore } from './no_store.js'
 import { use } from './platform.js'
 import { setTimeout, suspendCountingClock } from './time.js'
 
-function store(settings) {
+const OBJECT = 'use a Durable Object and set storage to its ctx.storage, or '
+
+const store = instead => settings => {
   if (settings.storage !== undefined) return durableObjectStore(settings)
   if (settings.leases) return noStore()
   const message =
-    'an isolate has no storage of its own, and others like it would get the same worker id: use a Durable Object and ' +
-    'set storage to its ctx.storage, or lease the worker id from a server'
+    `an isolate has no storage of its own, and others like it would get the same worker id: ${instead}lease the ` +
+    'worker id from a server'
   throw fault('invalid_argument', message)
 }
 
-/** Makes the instance of the module, which the platform compiled. */
-export function useWorkerd(compiled) {
+function useIsolate(compiled, name, variable, instead) {
   use({
-    name: 'workerd',
+    name,
     // The clock stands still while JavaScript runs.
     waits: false,
     bootMs: suspendCountingClock(),
-    variable: () => undefined,
-    store,
+    variable,
+    store: store(instead),
     marks: durableObjectMarks,
     background: (run, ms) => setTimeout(run, ms),
     ending() {},
   })
   begin(compiled)
 }
+
+/** Makes the instance of the module, which the platform compiled. */
+export const useWorkerd = compiled => useIsolate(compiled, 'workerd', () => undefined, OBJECT)
+
+/** As `useWorkerd`, where Node's variables are. */
+export const useEdge = compiled =>
+  useIsolate(compiled, 'an edge runtime', name => globalThis.process?.env?.[name] || undefined, '')
