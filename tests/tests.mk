@@ -209,7 +209,8 @@ EVERY ?= 1
 mutants: need/tools
 	@python3 tests/mutations/mutants.py --every $(EVERY) $(FILES)
 
-# What frameworks do to ids, and the recipes of docs/JAVASCRIPT.md, with the real ones; no database server is needed.
+# What frameworks do to ids, the recipes of docs/JAVASCRIPT.md and, of docs/DEPLOYING.md, reloaders and AWS Lambda, with the
+# real ones; no database server is needed.
 #
 #   make test OF=frameworks
 
@@ -219,11 +220,12 @@ frameworks := build/recipes/frameworks
 prisma_generate := CHECKPOINT_DISABLE=1 PRISMA_SCHEMA_ENGINE_BINARY=/bin/true npx prisma generate --schema schema.prisma
 
 test/frameworks: need/tools build/wheels/done build/recipes/installed
-	@mkdir -p $(frameworks) && cp tests/frameworks/*.mjs tests/frameworks/test_ids.py $(frameworks)/
-	@python3 tests/blocks.py docs/JAVASCRIPT.md $(frameworks)
+	@mkdir -p $(frameworks) && cp tests/frameworks/*.mjs tests/frameworks/*.py $(frameworks)/
+	@for page in JAVASCRIPT DEPLOYING; do python3 tests/blocks.py docs/$$page.md $(frameworks) || exit 1; done
 	@cd $(frameworks) && rm -f prisma.db && $(prisma_generate) >prisma.log 2>&1 || { cat $(frameworks)/prisma.log; exit 1; }
 	@build/recipes/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
-	@cd $(frameworks) && node --test $(node_hang) --test-reporter=spec ids.test.mjs && ../venv/bin/python -m unittest test_ids
+	@cd $(frameworks) && node --test $(node_hang) --test-reporter=spec ids.test.mjs && \
+	    LEAFID_ROOT=$(CURDIR) ../venv/bin/python -m unittest test_ids test_reloaders test_lambda
 
 # leafid.sources and leafid.leases of docs/RECIPES.md, and what docs/JAVASCRIPT.md says of servers, run against the real
 # servers. As root, what is missing is installed from Debian's packages; otherwise its tests are skipped, and say so.
