@@ -143,6 +143,31 @@ def test_a_tag_is_the_bytes_that_its_row_has(engine, odd):
             assert sql("SELECT CONCAT(biz_tag, step) FROM leaf_alloc") == ["order10"]
 
 
+@pytest.mark.parametrize("column", ["varchar(128) CHARACTER SET latin1", "varchar(128) CHARACTER SET gbk",
+                                    "varchar(128) CHARACTER SET utf8mb3", "varchar(128) COLLATE utf8mb4_general_ci",
+                                    "char(128) CHARACTER SET ucs2", "varbinary(128)"])  # fmt: skip
+def test_a_name_of_any_characters_is_unknown_at_once_and_ends_no_connection(engine, odd, column):
+    """Without a key there are two rows that the collation takes for each other, and a third name is none of them."""
+    if engine.name != "mariadb":
+        pytest.skip("its columns have a character set each")
+    store, sql = odd
+    sql(f"CREATE TABLE leaf_alloc (biz_tag {column} NOT NULL, max_id bigint NOT NULL, step int NOT NULL, "
+        "description varchar(256), update_time timestamp)")  # fmt: skip
+    sql("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('order', 1, 10), ('item', 1, 10), ('ITEM', 1, 10)")
+    names = ["ORDER", "Iтем", "order😀", "заказ", "注文", "Ördér"]
+    connections = "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'Connections'"
+    with Server(store, "--timeout-ms", "60000", "--no-snowflake", "--store-connections", "1") as server:
+        client = server.client()
+        assert client.ids("order") == [1]
+        started, before = server.log(), int(sql(connections)[0])
+        for name in 20 * [*names, "Item"]:
+            status, body = client.get("/api/segment/get/" + urllib.parse.quote(name))
+            assert status == 500 and "id=-2" in body, (name, body)
+        # Of these the client of `sql` made one.
+        assert int(sql(connections)[0]) <= before + 2
+        assert "WARN" not in server.log().removeprefix(started) and client.ids("order") == [2]
+
+
 def test_the_tables_compare_names_byte_by_byte_whatever_the_database_does(engine, odd):
     store, sql = odd
     if engine.name == "mariadb":

@@ -3,7 +3,7 @@
 use super::dialect::Dialect;
 use super::sql::Sql;
 use super::stride::{Stride, out_of_ids};
-use super::transaction::{Transaction, Value, integer, text};
+use super::transaction::{Transaction, Value, integer};
 use leafid_core::segment::MOST_JUMP;
 use leafid_core::{Code, Error, Fetched, Result, Segment};
 
@@ -116,11 +116,8 @@ async fn locked(tx: &mut Transaction, tag: &str) -> Result<Option<Allocated>> {
         Err(error) if error.code() == Code::InvalidArgument => return Ok(None),
         Err(error) => return Err(error),
     };
+    // A collation may have found the rows of other tags alone.
+    let Some(row) = rows.iter().find(|row| row.text(0) == Some(tag)) else { return Ok(None) };
     check_single(tag, rows.len())?;
-    let Some(row) = rows.first() else { return Ok(None) };
-    // A collation may have found the row of another tag.
-    Ok(match text(row, 0)? == tag {
-        true => Some(Allocated { first: integer(row, 1)?, step: integer(row, 2)? }),
-        false => None,
-    })
+    Ok(Some(Allocated { first: integer(row, 1)?, step: integer(row, 2)? }))
 }

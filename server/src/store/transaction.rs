@@ -182,10 +182,10 @@ pub(super) fn failed(error: sqlx::Error) -> Error {
 /// Whether a text has a character that its column, or the database, cannot hold.
 fn lacks_characters(error: &dyn DatabaseError) -> bool {
     match error.try_downcast_ref::<MySqlDatabaseError>() {
-        // An illegal mix of collations, a wrong value of a text, and what MySQL 8 says for the first.
-        Some(error) => matches!(error.number(), 1267 | 1366 | 3988),
-        // A character that the encoding of a PostgreSQL lacks.
-        None => error.code().as_deref() == Some("22P05"),
+        // Mixes of two, three and more collations; a wrong value of a text; a conversion that MariaDB and MySQL 8 refuse.
+        Some(error) => matches!(error.number(), 1267 | 1270 | 1271 | 1366 | 1977 | 3854 | 3988),
+        // A character that the encoding of a PostgreSQL lacks, or knows as another one.
+        None => matches!(error.code().as_deref(), Some("22P05" | "22021")),
     }
 }
 
