@@ -1,9 +1,11 @@
 //! The tags that this server has used. The core's [`leafid_core::supply`] decides what is fetched when, and who gets it.
 
+mod outage;
 mod rates;
 mod tag_driver;
 mod tag_stats;
 
+pub(crate) use outage::Outage;
 pub(crate) use rates::{Rate, Rates};
 pub(crate) use tag_stats::TagStats;
 
@@ -40,6 +42,7 @@ pub(crate) struct Tags {
     limit: Duration,
     /// Those whose row was seen.
     held: RwLock<HashMap<Arc<str>, Arc<DoubleBuffer>>>,
+    outage: Arc<Outage>,
 }
 
 impl Patience {
@@ -59,12 +62,19 @@ impl Patience {
 
 impl Tags {
     pub(crate) fn new(store: Store, options: &Options) -> Tags {
+        let outage = Arc::<Outage>::default();
         Tags {
-            driver: TagDriver::new(store, options),
+            driver: TagDriver::new(store, options, outage.clone()),
             most: options.max_tags as usize,
             limit: options.limit(),
             held: RwLock::default(),
+            outage,
         }
+    }
+
+    /// What is known of the store.
+    pub(crate) fn outage(&self) -> &Outage {
+        &self.outage
     }
 
     /// Takes ids of a tag from its buffer: `n` of them, at least one.
@@ -73,29 +83,37 @@ impl Tags {
     pub(crate) async fn take(&self, name: &str, n: usize, patience: Patience) -> Result<Vec<i64>> {
         let (mut runs, mut left) = (Vec::new(), n);
         let known = self.held.read().get(name).cloned();
-        if let Some(buffer) = known {
-            while left > 0
-                && let Ok((run, wants_more)) = buffer.take_many(left)
-            {
-                if wants_more {
-                    self.driver.wants_more(name);
+        match known {
+            // Nothing of it can be at hand.
+            None => self.outage.check()?,
+            Some(buffer) => {
+                while left > 0
+                    && let Ok((run, wants_more)) = buffer.take_many(left)
+                {
+                    if wants_more {
+                        self.driver.wants_more(name);
+                    }
+                    let run = patience.given(run);
+                    if run.count == n {
+                        return Ok(ids_of(&[run]));
+                    }
+                    left -= run.count;
+                    runs.push(run);
                 }
-                let run = patience.given(run);
-                if run.count == n {
-                    return Ok(ids_of(&[run]));
-                }
-                left -= run.count;
-                runs.push(run);
             }
         }
         while left > 0 {
-            let had = take(&mut runs);
+            let (had, away) = (take(&mut runs), self.outage.check().err());
             let collected = self.served(name, |supply, tag, clocks| {
-                let timeout = patience.timeout(supply, tag);
+                // What is at hand behind the buffer is given without a wait.
+                let timeout = away.as_ref().map_or_else(|| patience.timeout(supply, tag), |_| Duration::ZERO);
                 supply.wait(tag, Wish { count: left, had, timeout, blocks_at_most: None }, clocks)
             });
-            if let Collected::Ids(came) = collected.await? {
-                runs.extend(came.into_iter().map(|run| patience.given(run)));
+            match collected.await {
+                Ok(Collected::Ids(came)) => runs.extend(came.into_iter().map(|run| patience.given(run))),
+                Err(error) if error.code() == Code::SegmentUnavailable => return Err(away.unwrap_or(error)),
+                Err(error) => return Err(error),
+                Ok(_) => {}
             }
             left = n - runs.iter().map(|run| run.count).sum::<usize>();
         }

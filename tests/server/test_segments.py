@@ -1,5 +1,6 @@
 """Ranges and ids from several servers of one store, while servers and stores die."""
 
+import contextlib
 import threading
 import time
 
@@ -102,6 +103,35 @@ def test_buffered_ids_are_served_while_the_store_is_down(engine, new_tag):
         until(lambda: client.get("/ready")[0] == 200, "it is ready")
         ids += until(lambda: client.ids(busy, 500), "ids come again")
         check_unique(ids, 1_410)
+
+
+def test_an_empty_buffer_is_refused_at_once_while_the_store_is_away_and_served_once_it_is_back(engine, new_tag):
+    """If each of these requests waited as long as it may, the test would hang."""
+    tags = [new_tag(engine, 10, suffix=f"-{number}") for number in range(10)]
+    options = "--timeout-ms", "60000", "--store-timeout-ms", "500"
+    with Server(engine.url, *options) as server, contextlib.ExitStack() as away:
+        client = server.client()
+        found = [id for tag in tags[:5] for id in client.ids(tag)]
+        assert len(found) == 5, "of the other tags no row was seen"
+        engine.stop()
+        away.callback(engine.start)
+        until(lambda: client.get("/ready")[0] == 503, "the store is missed")
+        for tag in tags:
+            while client.ids(tag):
+                pass
+
+        def refused():
+            one = server.client()
+            for tag in 5 * tags:
+                status, body = one.get(f"/api/segment/get/{tag}")
+                assert status == 500 and "Result{id=-3, status=EXCEPTION}" in body
+
+        in_threads(*[refused] * 20)
+        away.close()
+        until(lambda: client.get("/ready")[0] == 200, "the store is back")
+        firsts = {}
+        in_threads(*[lambda tag=tag: firsts.update({tag: server.client().ids(tag)}) for tag in tags])
+        assert all(firsts.values()), "no error after the return"
 
 
 def test_a_start_waits_for_a_store_that_is_down(engine, new_tag):

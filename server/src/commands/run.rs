@@ -19,10 +19,12 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 /// How often a server looks whether the store answers.
 const LOOK: Duration = Duration::from_secs(1);
+/// A store that takes longer does not answer: as long a caller waits for an id.
+const LATE: Duration = Duration::from_secs(2);
 
 /// Said of a pooler.
 pub(super) const POOLED: &str =
@@ -237,19 +239,18 @@ async fn prepare(store: &Store) -> Result<()> {
 }
 
 async fn look_at_store(app: Arc<App>) {
+    let outage = app.tags.outage();
     loop {
-        let begun = Instant::now();
-        let error = app.store.now_ms().await.err();
+        let (begun, answers) = (Instant::now(), outage.answers());
+        let late =
+            |_| Err(Error::new(Code::SegmentUnavailable, format!("no answer within {} s", LATE.as_secs())));
+        let looked = timeout(LATE, app.store.now_ms()).await.unwrap_or_else(late);
         *app.store_time.lock() = Some(begun.elapsed());
-        let was_down = app.store_error.lock().is_some();
-        match &error {
-            Some(error) if !was_down => {
-                log::error!("the store does not answer, buffered ids are served on: {error}")
-            }
-            None if was_down => log::info!("the store answers again"),
-            _ => {}
+        match looked {
+            Ok(_) => outage.answered(),
+            Err(error) => outage.missed(error, answers),
         }
-        *app.store_error.lock() = error;
-        sleep(LOOK).await;
+        // Nothing else asks a store that is away, and its return is to be seen soon.
+        sleep(if outage.is_over() { LOOK } else { LOOK / 10 }).await;
     }
 }

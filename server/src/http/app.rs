@@ -29,8 +29,8 @@ pub(crate) struct App {
     pub(crate) leases: Leases,
     /// `None` if it is switched off.
     pub(crate) snowflake: Option<Arc<OwnSnowflake>>,
-    /// The error of the last look at the store; `None` if it has answered.
-    pub(crate) store_error: Mutex<Option<Error>>,
+    /// The error of the last look at the store; `None` if it has answered. It is that of the tags' outage.
+    pub(crate) store_error: Arc<Mutex<Option<Error>>>,
     /// How long that look took.
     pub(crate) store_time: Mutex<Option<Duration>>,
     pub(crate) is_stopping: AtomicBool,
@@ -54,11 +54,12 @@ impl App {
         leases: Leases,
         snowflake: Option<Arc<OwnSnowflake>>,
     ) -> App {
+        let tags = Tags::new(store.clone(), &options);
         App {
-            tags: Tags::new(store.clone(), &options),
+            store_error: tags.outage().seen(),
+            tags,
             room: Semaphore::new(options.max_requests as usize),
             rate_limits: RateLimits::of(&options),
-            store_error: Mutex::default(),
             store_time: Mutex::default(),
             is_stopping: AtomicBool::new(false),
             started: running(),

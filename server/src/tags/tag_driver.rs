@@ -3,6 +3,7 @@
 //! Each event takes the lock, tells the machine, and reads what it has to say: which calls begin, who is woken, and when
 //! to look again. All of that is done without the lock.
 
+use super::outage::Outage;
 use super::tag_stats::TagStats;
 use crate::caught::caught;
 use crate::clock::{running, seed, unix_ms};
@@ -33,6 +34,7 @@ const STATS: usize = 64;
 pub(super) struct TagDriver {
     store: Store,
     dots: Dots,
+    outage: Arc<Outage>,
     runtime: Handle,
     state: Mutex<Driven>,
 }
@@ -103,7 +105,7 @@ impl Driven {
 }
 
 impl TagDriver {
-    pub(super) fn new(store: Store, options: &Options) -> Arc<TagDriver> {
+    pub(super) fn new(store: Store, options: &Options, outage: Arc<Outage>) -> Arc<TagDriver> {
         let gives_back = options.give_back.then(|| options.stop_timeout());
         let settings = SupplySettings {
             source: Source::Callback { is_deferred: false },
@@ -121,7 +123,7 @@ impl TagDriver {
         let supply = Supply::new(settings, seed());
         let state = Driven { supply, callers: HashMap::new(), looks_at: None, closed: None };
         let (dots, runtime) = (Dots::of(options), Handle::current());
-        Arc::new(TagDriver { store, dots, runtime, state: Mutex::new(state) })
+        Arc::new(TagDriver { store, dots, outage, runtime, state: Mutex::new(state) })
     }
 
     /// A taker got the id that requests the next fetch.
@@ -238,10 +240,14 @@ impl TagDriver {
 
     async fn fetch(&self, fetch: &FetchCall) -> Result<Option<Fetched>> {
         let tag = &*fetch.tag;
+        if fetch.ticket.is_none() && !self.outage.is_over() {
+            Box::pin(self.outage.ended()).await;
+        }
         if self.dots.may_refuse(tag) {
             Box::pin(self.dots.check(&self.store, tag)).await?;
         }
         let fetched = self.store.take_range(tag, (fetch.step > 0).then_some(fetch.step), fetch.after).await?;
+        self.outage.answered();
         if fetched.is_none() {
             let message = format!("the store has no tag {tag:?}; POST /api/tag makes it");
             return Err(Error::new(Code::UnknownTag, message));
