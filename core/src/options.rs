@@ -49,8 +49,9 @@ pub use refused::refused;
 #[cfg(all(feature = "format", feature = "wire"))]
 pub use run_options::{RunOptions, WorkerFrom};
 pub use segments::{
-    MOST_PREWARMED, SourceChoice, block_size, check_keep_unused, check_leaf_order, check_prewarm, check_step,
-    check_tag, check_tag_of_ids, check_tinyid_step, has_blocks, id_order, prefetch,
+    MOST_PREWARMED, SourceChoice, block_size, check_keep_unused, check_leaf_order, check_prewarm,
+    check_row_tag, check_step, check_tag, check_tag_of_ids, check_tinyid_step, has_blocks, id_order,
+    prefetch,
 };
 #[cfg(all(feature = "format", feature = "wire"))]
 pub use server_options::ServerOptions;

@@ -7,7 +7,7 @@ use crate::clock::random_hex;
 use crate::options::Options;
 use crate::pem::shown_path;
 use crate::scope::Scope;
-use leafid_core::options::check_tag;
+use leafid_core::options::check_row_tag;
 use leafid_core::{Error, Result};
 use parking_lot::RwLock;
 use serde::Deserialize;
@@ -196,7 +196,7 @@ pub(crate) fn new_token() -> Result<(String, String)> {
 pub(crate) fn check_pattern(pattern: &str) -> Result<()> {
     match pattern.strip_suffix('*').unwrap_or(pattern) {
         "" if pattern == "*" => Ok(()),
-        start => check_tag(start),
+        start => check_row_tag(start),
     }
 }
 

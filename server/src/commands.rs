@@ -13,7 +13,7 @@ mod worker;
 use crate::dots::Dots;
 use crate::options::{Cli, Command, Options};
 use crate::store::TagChange;
-use leafid_core::options::check_tag;
+use leafid_core::options::check_row_tag;
 use leafid_core::{Error, Result};
 
 /// Runs a command. The error is shown, and the program fails.
@@ -31,7 +31,7 @@ pub(crate) async fn run(cli: Cli) -> std::result::Result<(), String> {
 }
 
 async fn set_tag(options: &Options, tag: &str, step: i64, first: i64) -> Result<()> {
-    check_tag(tag)?;
+    check_row_tag(tag)?;
     let store = opening::open(options)?;
     store.make_tables().await?;
     Dots::of(options).check_new(&store, tag, first).await?;

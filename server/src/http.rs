@@ -18,11 +18,13 @@ mod range;
 mod rate_limits;
 mod router;
 mod serve;
+mod spelling;
 mod status;
 mod tinyid;
 mod tinyid_tokens;
 mod tls;
 mod traced;
+mod words;
 
 pub(crate) use app::App;
 pub(crate) use router::{admin_api, public_api};

@@ -12,7 +12,7 @@ pub(crate) use tag_stats::TagStats;
 use crate::options::Options;
 use crate::store::Store;
 use leafid_core::call::Clocks;
-use leafid_core::options::check_tag;
+use leafid_core::options::check_row_tag;
 use leafid_core::supply::{Collected, Supply, TagId, Ticket, Wish};
 use leafid_core::{Code, DoubleBuffer, Error, Fetched, Result, Run};
 use parking_lot::RwLock;
@@ -178,7 +178,7 @@ impl Tags {
     }
 
     fn check_room(&self, name: &str) -> Result<()> {
-        check_tag(name)?;
+        check_row_tag(name)?;
         let held = self.held.read();
         if held.len() >= self.most && !held.contains_key(name) {
             let message =

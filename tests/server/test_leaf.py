@@ -55,7 +55,9 @@ def test_a_batch_is_a_line_an_id_or_json(file):
         client = server.client()
         assert client.ids("order", 3) == [1, 2, 3]
         assert client.get("/api/segment/get/order?n=2", Accept="application/json") == (200, '["4","5"]')
-        assert client.ids("order", 50) == list(range(6, 56)), "several ranges"
+        rest_template = "text/plain, application/json, application/*+json, */*"
+        assert client.get("/api/segment/get/order?n=2", Accept=rest_template) == (200, "6\n7")
+        assert client.ids("order", 50) == list(range(8, 58)), "several ranges"
         for n in ("0", "51", "-1", "x", ""):
             assert client.get(f"/api/segment/get/order?n={n}")[0] == 400
         assert len(set(client.ids("any", 50, "snowflake"))) == 50

@@ -71,6 +71,14 @@ pub fn check_tag(tag: &str) -> Result<()> {
     }
 }
 
+/// The same for a server's tag, which is a row of a table: the column counts characters, as that of a Leaf.
+pub fn check_row_tag(tag: &str) -> Result<()> {
+    match (1..=128).contains(&tag.chars().take(129).count()) && !tag.chars().any(char::is_control) {
+        true => Ok(()),
+        false => Err(Error::invalid("tag", Quoted(tag), "1 to 128 characters without control characters")),
+    }
+}
+
 /// Checks a tag of a source that is no Leaf. The clients of a Leaf take the numbers of a tag called `…-xN` for blocks
 /// of ids, and here each would be an id. `block_size`: 1 is the user's word that no client takes them so.
 ///
@@ -218,9 +226,11 @@ mod tests {
         );
         let is_tag = |length| check_tag(&"x".repeat(length as usize)).is_ok();
         assert_eq!(are(&is_tag, [0, 1, 128, 129]), both);
+        let is_row = |length| check_row_tag(&"\u{8a02}".repeat(length as usize)).is_ok();
+        assert_eq!(are(&is_row, [0, 1, 128, 129]), both);
         assert!(check_prewarm(MOST_PREWARMED).is_ok() && check_prewarm(MOST_PREWARMED + 1).is_err());
         assert_eq!((prefetch(None), block_size(None, false)), (Ok(10), Ok(1)));
-        assert!(check_step(None).is_ok() && check_tag("a\n").is_err());
+        assert!(check_step(None).is_ok() && check_tag("a\n").is_err() && check_row_tag("a\n").is_err());
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Needs {
             self.tags.get_mut(id).into_iter().for_each(|tag| tag.is_unused = false);
             return Ok(*id);
         }
-        self.settings.source.check_tag(name)?;
+        self.settings.check_tag(name)?;
         let (id, name) = (TagId(self.agenda.number()), Arc::<str>::from(name));
         let tag = TagSupply::new(Arc::clone(&name), &self.settings);
         self.tags.insert(id, Box::new(tag));

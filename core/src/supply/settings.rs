@@ -4,7 +4,7 @@ use super::counter_update::{CounterDirectory, NamedCounter};
 use crate::call::{CLOSE_WAITS, FileAdvice};
 use crate::format::unused::MachineStart;
 use crate::http::HttpServers;
-use crate::options::{Prewarm, Protocol, SupplyFrom, SupplyOptions, check_tag};
+use crate::options::{Prewarm, Protocol, SupplyFrom, SupplyOptions, check_row_tag, check_tag};
 use crate::segment::stock::Stock;
 use crate::server::circuit_breaker::CallLimit;
 use crate::wire::leaf::LeafMode;
@@ -197,6 +197,11 @@ impl SupplySettings {
         self.source.leaf().map_or(0, |_| PREWARMED.min(self.step.unwrap_or(STEP)))
     }
 
+    /// Errors: `invalid_argument` for what is no tag, or a tag that the source would confuse with another.
+    pub(super) fn check_tag(&self, tag: &str) -> Result<()> {
+        if self.is_held() { check_row_tag(tag) } else { self.source.check_tag(tag) }
+    }
+
     /// Whether the supply holds its marks itself.
     pub(super) const fn is_held(&self) -> bool {
         matches!(self.marks, MarkStore::Held { .. })
@@ -254,8 +259,7 @@ impl Source {
         matches!(self, Source::Callback { is_deferred: true })
     }
 
-    /// Errors: `invalid_argument` for what is no tag, or a tag that the source would confuse with another.
-    pub(super) fn check_tag(&self, tag: &str) -> Result<()> {
+    fn check_tag(&self, tag: &str) -> Result<()> {
         check_tag(tag)?;
         self.leaf().map_or(Ok(()), |(mode, _)| mode.check_tag(tag))
     }

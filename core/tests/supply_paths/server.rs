@@ -37,6 +37,14 @@ fn logs(host: &Host) -> Vec<&str> {
 }
 
 #[test]
+fn a_name_is_as_long_as_a_column_of_characters() {
+    let mut host = Host::new(held());
+    for (name, is_tag) in [("\u{8a02}".repeat(128), true), ("\u{8a02}".repeat(129), false)] {
+        assert_eq!(host.supply.tag(&name).is_ok(), is_tag);
+    }
+}
+
+#[test]
 fn a_close_gives_back_the_ids_at_the_end_of_the_last_range() {
     let mut host = Host::new(held());
     let (order, user) = (host.tag("order").0, host.tag("user").0);

@@ -7,7 +7,7 @@ use crate::store::TagChange;
 use axum::body::Bytes;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
-use leafid_core::options::check_tag;
+use leafid_core::options::check_row_tag;
 use leafid_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -61,7 +61,7 @@ fn parse(body: &[u8]) -> Result<TagBody> {
             "a JSON object of tag, step, first and description",
         )
     })?;
-    check_tag(&body.tag)?;
+    check_row_tag(&body.tag)?;
     let most = i64::from(i32::MAX);
     if let Some(step) = body.step.filter(|step| !(1..=most).contains(step)) {
         return Err(Error::invalid("step", step, &format!("1 to {most}")));

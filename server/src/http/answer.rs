@@ -93,8 +93,53 @@ pub(super) fn refused(error: &Error) -> Response<Body> {
     refusal(status, code.name(), error.message())
 }
 
-/// Whether the client asks for JSON.
+/// Whether the client likes JSON best: by its `q`, and of equals by its place, as Spring sorts them.
 pub(super) fn wants_json(headers: &HeaderMap) -> bool {
     let accept = headers.get("accept").and_then(|value| value.to_str().ok()).unwrap_or_default();
-    accept.split(',').any(|kind| kind.trim().split(';').next() == Some("application/json"))
+    // Most ask for whatever comes.
+    if !accept.contains("application/json") {
+        return false;
+    }
+    let mut best = (0.0, false);
+    for kind in accept.split(',') {
+        let mut words = kind.split(';').map(str::trim);
+        let is_json = match words.next() {
+            Some("application/json") => true,
+            Some("text/plain" | "text/html") => false,
+            _ => continue,
+        };
+        let q = words.find_map(|word| word.strip_prefix("q=")).map_or(1.0, |q| q.parse().unwrap_or(0.0));
+        if q > best.0 {
+            best = (q, is_json);
+        }
+    }
+    best.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_is_the_one_that_the_client_likes_best() {
+        for (accept, is_json) in [
+            ("application/json", true),
+            ("application/json;charset=UTF-8", true),
+            ("application/json, text/plain, */*", true),
+            ("*/*, application/json", true),
+            ("text/plain;q=0.5, application/json; q=0.9", true),
+            ("application/json;q=0.1", true),
+            // RestTemplate.getForObject(…, String.class)
+            ("text/plain, application/json, application/*+json, */*", false),
+            ("application/json;q=0.9, text/plain", false),
+            ("text/html,application/json;q=0.9,*/*;q=0.8", false),
+            ("application/json;q=0", false),
+            ("application/json;q=x, */*", false),
+            ("*/*", false),
+            ("", false),
+        ] {
+            let headers = [(axum::http::header::ACCEPT, HeaderValue::from_static(accept))];
+            assert_eq!(wants_json(&headers.into_iter().collect()), is_json, "{accept}");
+        }
+    }
 }

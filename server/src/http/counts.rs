@@ -1,5 +1,6 @@
 //! What is counted of requests.
 
+use super::spelling;
 use axum::http::StatusCode;
 use parking_lot::Mutex;
 use prometheus_client::metrics::counter::Counter;
@@ -51,5 +52,6 @@ fn api(path: &str) -> &'static str {
         ("/api/tag", "tag"),
         ("/tinyid/id/", "tinyid"),
     ];
-    NAMES.iter().find(|(start, _)| path.starts_with(start)).map_or("other", |(_, name)| name)
+    let named = |path: &str| NAMES.iter().find(|(start, _)| path.starts_with(start)).map(|(_, name)| *name);
+    named(path).or_else(|| named(&spelling::plain(path)?)).unwrap_or("other")
 }

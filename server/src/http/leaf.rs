@@ -3,15 +3,18 @@
 //! With `?n=` a request takes many ids: one a line, or a JSON array of texts if the client asks for JSON. Leaf does not
 //! know that, so `--strict-leaf` ignores it.
 
-use super::answer::{self, JSON, TEXT};
+use super::answer::{self, JSON, Refusal, TEXT};
 use super::app::App;
+use super::guard::Unused;
+use super::spelling;
+use super::words::Words;
 use crate::access::Grant;
 use crate::clock::unix_ms;
 use crate::tags::Patience;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, Query, State};
-use axum::http::header::{CONNECTION, HeaderValue};
+use axum::http::header::{ALLOW, CONNECTION, HeaderValue};
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use leafid_core::{Code, Error, Layout, Result, Utc, parse_id};
 use serde::Serialize;
@@ -22,7 +25,14 @@ use std::time::Duration;
 /// How long a Leaf waits for its second segment.
 const LEAFS_PATIENCE: Duration = Duration::from_millis(10);
 
-type Words = Query<HashMap<String, String>>;
+/// What a Leaf throws, by the names of its classes.
+const NO_ID: &str = "com.sankuai.inf.leaf.server.exception.LeafServerException";
+const NO_WORD: &str = "org.springframework.web.bind.MissingServletRequestParameterException";
+/// Spring's answer to OPTIONS where a handler takes all methods.
+const METHODS: &str = "GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS";
+
+/// The words of a query alone: where ids are taken no body is read.
+type Asked = Query<HashMap<String, String>>;
 
 /// The mode of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,14 +41,23 @@ enum Mode {
     Snowflake,
 }
 
-/// The body of Spring's errors.
+/// The body of Spring's errors. A Leaf is of Spring Boot 1.5, whose times are numbers, and which names what was thrown.
 #[derive(Serialize)]
 struct Spring<'s> {
-    timestamp: String,
+    timestamp: Timestamp,
     status: u16,
     error: &'s str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exception: Option<&'s str>,
     message: &'s str,
     path: &'s str,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Timestamp {
+    Text(String),
+    Ms(i64),
 }
 
 /// The order is that of Leaf's answer.
@@ -55,31 +74,43 @@ pub(super) async fn segment(
     Extension(grant): Extension<Grant>,
     uri: Uri,
     tag: std::result::Result<Path<String>, PathRejection>,
-    words: Words,
+    words: Asked,
     headers: HeaderMap,
+    _: Unused,
 ) -> Response<Body> {
-    let Ok(Path(tag)) = tag else {
-        return spring(&app, StatusCode::BAD_REQUEST, "the tag is no UTF-8", uri.path());
+    let tag = match tag {
+        Ok(Path(tag)) => tag,
+        Err(_) if app.options.strict_leaf => spelling::name(uri.path()),
+        Err(_) => return spring(&app, StatusCode::BAD_REQUEST, None, "the tag is no UTF-8", uri.path()),
     };
     if app.options.no_segment {
         return switched_off(&app, "segment", uri.path());
     }
-    let tag = app.dots().tag(&tag);
-    if let Err(denied) = grant.check_tag(tag) {
-        return answer::denied(&denied);
+    let mut ids = take(&app, &grant, &tag, &words).await;
+    // What a Leaf does not read is part of the name first: it is looked for only where it is there.
+    if ids.is_err() && uri.path().contains(';') {
+        ids = take(&app, &grant, &spelling::name(uri.path()), &words).await;
     }
-    let ids = match count(&app, &words) {
-        Ok(n) => app.tags.take(tag, n, patience(&app)).await,
-        Err(error) => Err(error),
+    let ids = match ids {
+        Ok(ids) => Ok(ids),
+        Err(Refusal::Error(error)) => Err(error),
+        Err(Refusal::Denied(denied)) => return answer::denied(&denied),
     };
     given(&app, Mode::Segment, ids, &words, &headers, uri.path())
+}
+
+async fn take(app: &App, grant: &Grant, name: &str, words: &Asked) -> std::result::Result<Vec<i64>, Refusal> {
+    let tag = app.dots().tag(name);
+    grant.check_tag(tag)?;
+    Ok(app.tags.take(tag, count(app, words)?, patience(app)).await?)
 }
 
 pub(super) async fn snowflake(
     State(app): State<Arc<App>>,
     uri: Uri,
-    words: Words,
+    words: Asked,
     headers: HeaderMap,
+    _: Unused,
 ) -> Response<Body> {
     let Some(snowflake) = &app.snowflake else { return switched_off(&app, "snowflake", uri.path()) };
     let ids = match count(&app, &words) {
@@ -90,10 +121,10 @@ pub(super) async fn snowflake(
 }
 
 /// Leaf's page: the parts of an id of its layout, the time in UTC.
-pub(super) async fn decode(State(app): State<Arc<App>>, uri: Uri, words: Words) -> Response<Body> {
+pub(super) async fn decode(State(app): State<Arc<App>>, uri: Uri, Words(words): Words) -> Response<Body> {
     let Some(text) = words.get("snowflakeId") else {
         let message = "Required String parameter 'snowflakeId' is not present";
-        return spring(&app, StatusCode::BAD_REQUEST, message, uri.path());
+        return spring(&app, StatusCode::BAD_REQUEST, Some(NO_WORD), message, uri.path());
     };
     // Java's parseLong takes a sign.
     let id = text.parse::<i64>().ok().filter(|id| *id >= 0 || app.options.strict_leaf);
@@ -115,7 +146,14 @@ pub(super) async fn decode(State(app): State<Arc<App>>, uri: Uri, words: Words) 
 }
 
 pub(super) async fn not_found(State(app): State<Arc<App>>, uri: Uri) -> Response<Body> {
-    spring(&app, StatusCode::NOT_FOUND, "No message available", uri.path())
+    spring(&app, StatusCode::NOT_FOUND, None, "No message available", uri.path())
+}
+
+/// Which methods a path has.
+pub(super) async fn options() -> Response<Body> {
+    let mut response = answer::body(StatusCode::OK, TEXT, String::new());
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(METHODS));
+    response
 }
 
 fn patience(app: &App) -> Patience {
@@ -124,7 +162,7 @@ fn patience(app: &App) -> Patience {
 }
 
 /// The number of ids that a request asks for. Errors: `invalid_argument`.
-fn count(app: &App, words: &Words) -> Result<usize> {
+fn count(app: &App, words: &Asked) -> Result<usize> {
     let most = app.options.max_batch as usize;
     match words.get("n") {
         Some(text) if !app.options.strict_leaf => {
@@ -140,7 +178,7 @@ fn given(
     app: &App,
     mode: Mode,
     ids: Result<Vec<i64>>,
-    words: &Words,
+    words: &Asked,
     headers: &HeaderMap,
     path: &str,
 ) -> Response<Body> {
@@ -155,18 +193,22 @@ fn given(
             let kind = if answer::wants_json(headers) { JSON } else { TEXT };
             answer::body(StatusCode::OK, kind, lines.join("\n"))
         }
-        Err(error) if error.code() == Code::InvalidArgument => {
-            spring(app, StatusCode::BAD_REQUEST, error.message(), path)
+        Err(_) if app.options.strict_leaf && spelling::is_malformed(path) => {
+            spring(app, StatusCode::BAD_REQUEST, None, "Bad Request", path)
+        }
+        // A Leaf looks for any name among its rows.
+        Err(error) if error.code() == Code::InvalidArgument && !app.options.strict_leaf => {
+            spring(app, StatusCode::BAD_REQUEST, None, error.message(), path)
         }
         Err(error) => {
             log::debug!("{path}: {error}");
             let number = match (mode, error.code()) {
-                (Mode::Segment, Code::UnknownTag) => -2,
+                (Mode::Segment, Code::UnknownTag | Code::InvalidArgument) => -2,
                 (Mode::Snowflake, Code::ClockBackwards) => -1,
                 _ => -3,
             };
             let message = format!("Result{{id={number}, status=EXCEPTION}}");
-            spring(app, StatusCode::INTERNAL_SERVER_ERROR, &message, path)
+            spring(app, StatusCode::INTERNAL_SERVER_ERROR, Some(NO_ID), &message, path)
         }
     }
 }
@@ -176,15 +218,26 @@ fn switched_off(app: &App, mode: &str, path: &str) -> Response<Body> {
     if app.options.strict_leaf {
         return answer::body(StatusCode::OK, TEXT, "0".to_owned());
     }
-    spring(app, StatusCode::NOT_FOUND, &format!("the mode {mode} is switched off: see --no-{mode}"), path)
+    let message = format!("the mode {mode} is switched off: see --no-{mode}");
+    spring(app, StatusCode::NOT_FOUND, None, &message, path)
 }
 
-fn spring(app: &App, status: StatusCode, message: &str, path: &str) -> Response<Body> {
-    let timestamp = Utc(unix_ms()).to_string().replace('Z', "+0000");
-    let error = status.canonical_reason().unwrap_or_default();
-    let mut response =
-        answer::json(status, &Spring { timestamp, status: status.as_u16(), error, message, path });
-    if app.options.strict_leaf && status.is_server_error() {
+fn spring(
+    app: &App,
+    status: StatusCode,
+    exception: Option<&str>,
+    message: &str,
+    path: &str,
+) -> Response<Body> {
+    let (strict, now_ms) = (app.options.strict_leaf, unix_ms());
+    let timestamp = match strict {
+        true => Timestamp::Ms(now_ms),
+        false => Timestamp::Text(Utc(now_ms).to_string().replace('Z', "+0000")),
+    };
+    let (error, exception) = (status.canonical_reason().unwrap_or_default(), exception.filter(|_| strict));
+    let body = Spring { timestamp, status: status.as_u16(), error, exception, message, path };
+    let mut response = answer::json(status, &body);
+    if strict && status.is_server_error() {
         // Tomcat closes the connection.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }

@@ -38,7 +38,8 @@ pub(super) async fn range(
     tag: std::result::Result<Path<String>, PathRejection>,
     Query(words): Query<HashMap<String, String>>,
 ) -> Handled {
-    let wrong = |_| Error::invalid("tag", "no UTF-8", "1 to 128 bytes of UTF-8 without control characters");
+    let wrong =
+        |_| Error::invalid("tag", "no UTF-8", "1 to 128 characters of UTF-8 without control characters");
     let Path(tag) = tag.map_err(wrong)?;
     grant.check_tag(app.dots().tag(&tag))?;
     let asked = asked(&words)?;

@@ -5,20 +5,19 @@
 use super::answer::{self, TEXT};
 use super::app::App;
 use super::rate_limits::{Client, TooMany};
+use super::words::Words;
 use crate::access::Grant;
 use crate::scope::Scope;
 use crate::tags::Patience;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, Request};
-use axum::http::header::CONTENT_TYPE;
 use axum::http::{Response, StatusCode};
 use leafid_core::{Code, Error, Result, parse_id};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-const FORM: &str = "application/x-www-form-urlencoded";
 /// Clients fetch the next segment when this percentage of one is used: tinyid's.
 const LOADING_PERCENT: i64 = 20;
 
@@ -53,7 +52,7 @@ impl From<Error> for TinyidRefusal {
     }
 }
 
-/// A request: the words of its query and of its form. The query's go before the form's, as in a servlet.
+/// A request.
 pub(super) struct Asked {
     app: Arc<App>,
     /// That of the connection, if there is a limit.
@@ -84,13 +83,7 @@ impl FromRequest<Arc<App>> for Asked {
 
     async fn from_request(request: Request, app: &Arc<App>) -> std::result::Result<Asked, BytesRejection> {
         let address = request.extensions().get::<Client>().copied();
-        let (uri, headers) = (request.uri().clone(), request.headers().clone());
-        let body = Bytes::from_request(request, app).await?;
-        let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let form = if kind.starts_with(FORM) { &body[..] } else { &[] };
-        let parts = [form, uri.query().unwrap_or_default().as_bytes()];
-        let words = parts.into_iter().flat_map(form_urlencoded::parse);
-        let words = words.map(|(name, word)| (name.into_owned(), word.into_owned())).collect();
+        let Words(words) = Words::from_request(request, app).await?;
         Ok(Asked { app: app.clone(), address, words })
     }
 }
