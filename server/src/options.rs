@@ -171,9 +171,9 @@ pub(crate) struct Options {
     /// How far a client's clock may be ahead of the store's
     #[arg(long, global = true, env = "LEAFID_SERVER_CLOCK_THRESHOLD_MS", default_value_t = 10_000, value_parser = clap::value_parser!(i64).range(0..=3_600_000))]
     pub(crate) clock_threshold_ms: i64,
-    /// The largest number of ids of one request
-    #[arg(long, global = true, env = "LEAFID_SERVER_MAX_BATCH", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub(crate) max_batch: u32,
+    /// The largest number of ids of one request; without it 10,000, and 100,000 of tinyid's
+    #[arg(long, global = true, env = "LEAFID_SERVER_MAX_BATCH", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) max_batch: Option<u32>,
     /// The largest number of tags that are held
     #[arg(long, global = true, env = "LEAFID_SERVER_MAX_TAGS", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_tags: u32,

@@ -59,6 +59,28 @@ def test_each_call_answers_as_tinyid(call):
     assert first >= data["maxId"] and numbers == [first, first + 20, first + 100, 1, 0]
 
 
+def test_a_batch_may_be_empty_and_is_as_large_as_one_of_tinyid(file, new_tag):
+    tag = new_tag(file, 10)
+    allow(file, "s3cret", tag)
+    words = f"bizType={tag}&token=s3cret&batchSize"
+    with Server(file.url) as server:
+        client = server.client()
+        for path, size in (("nextId", ""), ("nextId/", "1"), ("/nextId", "1"), ("nextId;jsessionid=1F", "1")):
+            status, body = client.get(f"/tinyid/id/{path}?{words}={size}")
+            assert status == 200 and len(json.loads(body)["data"]) == 1, path
+        for size in ("0", "-1", "-100000"):
+            nothing = {"data": [], "code": 200, "message": ""}
+            assert json.loads(client.get(f"/tinyid/id/nextId?{words}={size}")[1]) == nothing
+            assert client.get(f"/tinyid/id/nextIdSimple?{words}={size}") == (200, "")
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        for method in ("POST", "PUT", "PATCH", "DELETE"):
+            assert client.request(method, "/tinyid/id/nextIdSimple/", f"{words}=2", form)[2].count(",") == 1, method
+        for size in ("99999", "100000", "100001"):
+            ids = json.loads(client.get(f"/tinyid/id/nextId?{words}={size}")[1])["data"]
+            assert len(set(ids)) == min(int(size), 100_000)
+        assert client.get(f"/api/segment/get/{tag}?n=10001")[0] == 400
+
+
 def test_a_form_is_read_as_a_query_is(call):
     form = {"Content-Type": "application/x-www-form-urlencoded;charset=UTF-8"}
     body = f"bizType={call.tag}&token=s3cret&batchSize=2"
@@ -79,8 +101,8 @@ def test_what_is_wrong_is_said_as_tinyid_says_it(call, store, new_tag):
     assert (unknown["data"], unknown["code"]) == (None, 6)
     assert unknown["message"].startswith("can not find biztype")
     assert call("nextIdSimple", bizType="none-" + call.tag) == ""
-    for size in ("0", "-1", "x"):
-        assert call("nextId", batchSize=size)["code"] == 6
+    assert call("nextId", batchSize="x")["code"] == 6
+    assert call("nextId", bizType="none-" + call.tag, batchSize="0")["code"] == 6
     store.sql(f"UPDATE leaf_alloc SET max_id = -5 WHERE biz_tag = '{call.tag}'")
     assert call("nextSegmentId")["code"] == 6 and call("nextSegmentIdSimple") == ""
 

@@ -24,6 +24,8 @@ use std::time::Duration;
 
 /// How long a Leaf waits for its second segment.
 const LEAFS_PATIENCE: Duration = Duration::from_millis(10);
+/// The largest number of ids of one request.
+const MOST_BATCH: u32 = 10_000;
 
 /// What a Leaf throws, by the names of its classes.
 const NO_ID: &str = "com.sankuai.inf.leaf.server.exception.LeafServerException";
@@ -163,7 +165,7 @@ fn patience(app: &App) -> Patience {
 
 /// The number of ids that a request asks for. Errors: `invalid_argument`.
 fn count(app: &App, words: &Asked) -> Result<usize> {
-    let most = app.options.max_batch as usize;
+    let most = app.options.max_batch.unwrap_or(MOST_BATCH) as usize;
     match words.get("n") {
         Some(text) if !app.options.strict_leaf => {
             let n =

@@ -13,11 +13,13 @@ use axum::body::Body;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, Request};
 use axum::http::{Response, StatusCode};
-use leafid_core::{Code, Error, Result, parse_id};
+use leafid_core::{Code, Error, Result};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// The largest `batchSize`, as a tinyid has it. Above it that many are given.
+const MOST_BATCH: u32 = 100_000;
 /// Clients fetch the next segment when this percentage of one is used: tinyid's.
 const LOADING_PERCENT: i64 = 20;
 
@@ -91,9 +93,14 @@ impl FromRequest<Arc<App>> for Asked {
 impl Asked {
     async fn ids(&self) -> std::result::Result<Vec<i64>, TinyidRefusal> {
         let tag = self.tag(Scope::Ids).await?;
-        let limit = self.app.options.timeout();
+        let (n, limit) = (self.count()?, self.app.options.timeout());
+        if n == 0 {
+            // It is asked for all the same.
+            self.app.tags.warm(tag).await?;
+            return Ok(Vec::new());
+        }
         let patience = Patience { first: limit, later: limit, issues_zero: false };
-        Ok(self.app.tags.take(tag, self.count()?, patience).await?)
+        Ok(self.app.tags.take(tag, n, patience).await?)
     }
 
     async fn segment(&self) -> std::result::Result<SegmentId, TinyidRefusal> {
@@ -133,12 +140,17 @@ impl Asked {
         self.app.tinyid_tokens.allow(tag, token, read).await
     }
 
-    /// Above the largest number tinyid gives that many.
+    /// None of 0 and below, as tinyid's loop gives them.
     fn count(&self) -> Result<usize> {
-        let most = i64::from(self.app.options.max_batch);
-        let asked = self.words.get("batchSize").map_or(Ok(1), |text| parse_id(text))?;
-        let wrong = || Error::invalid("batchSize", asked, "1 or more");
-        usize::try_from(asked.min(most)).ok().filter(|n| *n > 0).ok_or_else(wrong)
+        let most = i64::from(self.app.options.max_batch.unwrap_or(MOST_BATCH));
+        let asked = match self.words.get("batchSize").map(String::as_str) {
+            None | Some("") => 1,
+            Some(text) => {
+                let wrong = |_| Error::invalid("batchSize", format!("{text:?}"), "a number");
+                text.parse::<i64>().map_err(wrong)?
+            }
+        };
+        Ok(usize::try_from(asked.min(most)).unwrap_or(0))
     }
 }
 
