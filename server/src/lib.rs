@@ -1,7 +1,8 @@
 //! leafid-server: gives ids, ranges of ids and leases of worker ids to a whole company, from one SQL database.
 //!
 //! The modules are layers, and imports point downwards: `commands`, `http`, then `snowflake` and `tags`, then `leases`,
-//! then `store` and `access`, then `options`, `traces`, `lease_rules` and `clock`. What decides is in leafid-core, and in `lease_rules`.
+//! then `store` and `access`, then `options`, `traces`, `lease_rules`, `table_set` and `clock`. What decides is in
+//! leafid-core, and in `lease_rules`.
 
 mod access;
 mod caught;
@@ -17,6 +18,7 @@ mod pem;
 mod scope;
 mod snowflake;
 mod store;
+mod table_set;
 mod tags;
 mod traces;
 

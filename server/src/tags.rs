@@ -4,6 +4,7 @@ mod outage;
 mod rates;
 mod tag_driver;
 mod tag_stats;
+mod unseen;
 
 pub(crate) use outage::Outage;
 pub(crate) use rates::{Rate, Rates};
@@ -20,7 +21,8 @@ use std::collections::HashMap;
 use std::mem::take;
 use std::sync::Arc;
 use std::time::Duration;
-use tag_driver::TagDriver;
+use tag_driver::{TagDriver, unknown};
+use unseen::UnseenNames;
 
 /// How long a caller waits for an id.
 #[derive(Clone, Copy)]
@@ -35,6 +37,7 @@ pub(crate) struct Patience {
 
 /// All tags.
 pub(crate) struct Tags {
+    store: Store,
     driver: Arc<TagDriver>,
     /// The largest number of tags.
     most: usize,
@@ -42,6 +45,7 @@ pub(crate) struct Tags {
     limit: Duration,
     /// Those whose row was seen.
     held: RwLock<HashMap<Arc<str>, Arc<DoubleBuffer>>>,
+    unseen: UnseenNames,
     outage: Arc<Outage>,
 }
 
@@ -62,12 +66,14 @@ impl Patience {
 
 impl Tags {
     pub(crate) fn new(store: Store, options: &Options) -> Tags {
-        let outage = Arc::<Outage>::default();
+        let (outage, most) = (Arc::<Outage>::default(), options.max_tags as usize);
         Tags {
-            driver: TagDriver::new(store, options, outage.clone()),
-            most: options.max_tags as usize,
+            driver: TagDriver::new(store.clone(), options, outage.clone()),
+            store,
+            most,
             limit: options.limit(),
             held: RwLock::default(),
+            unseen: UnseenNames::new(most),
             outage,
         }
     }
@@ -164,6 +170,9 @@ impl Tags {
         begins: impl FnOnce(&mut Supply, TagId, Clocks) -> Ticket,
     ) -> Result<Collected> {
         self.check_room(name)?;
+        if !self.held.read().contains_key(name) {
+            self.check_unseen(name).await?;
+        }
         let (buffer, collected) = self.driver.served(name, begins).await?;
         let is_new = !self.held.read().contains_key(name);
         // With the machine's own copy of the name.
@@ -175,6 +184,18 @@ impl Tags {
             }
         }
         Ok(collected)
+    }
+
+    /// Errors: `unknown_tag`; the store does not answer.
+    async fn check_unseen(&self, name: &str) -> Result<()> {
+        let read = |most| {
+            let store = self.store.clone();
+            async move { store.tag_names(most).await }
+        };
+        match self.unseen.may_exist(name, read).await? {
+            true => Ok(()),
+            false => Err(unknown(name)),
+        }
     }
 
     fn check_room(&self, name: &str) -> Result<()> {

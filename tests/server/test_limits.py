@@ -8,7 +8,8 @@ import threading
 import time
 from pathlib import Path
 
-from servers import Server, make_tag, until
+import pytest
+from servers import Server, in_threads, make_tag, until
 
 
 def raw(server, words):
@@ -57,6 +58,32 @@ def test_names_without_a_row_keep_no_tag_from_its_ids(engine, new_tag):
         for tag in good:
             until(lambda: client.ids(tag), "it is served")
         assert json.loads(client.get("/ready")[1])["tags"] == 3
+
+
+def test_many_names_without_a_row_ask_the_store_a_few_times_a_second(engine, new_tag):
+    if engine.name != "mariadb":
+        pytest.skip("it does not count its statements")
+    good = new_tag(engine)
+
+    def statements():
+        return int(engine.sql("SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "
+                              "WHERE VARIABLE_NAME = 'Questions'")[0])  # fmt: skip
+
+    with Server(engine.url, "--no-snowflake") as server:
+        client = server.client()
+        assert client.ids(good) == [1]
+        before = statements()
+
+        def ask(thread):
+            one = server.client()
+            for at in range(2_000):
+                assert one.get(f"/api/segment/get/none-{thread}-{at}")[0] == 500
+
+        in_threads(*[lambda thread=thread: ask(thread) for thread in range(10)])
+        assert statements() - before < 10_000, "each by itself takes three"
+        assert client.ids(good) == [2]
+        fresh = new_tag(engine, suffix="-fresh")
+        assert until(lambda: client.ids(fresh), "a new row is served") == [1]
 
 
 def test_connections_beyond_the_bound_wait(file):

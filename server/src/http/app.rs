@@ -39,7 +39,7 @@ pub(crate) struct App {
     pub(super) counts: RequestCounts,
     pub(super) monitor_leases: Arc<LeaseLooks>,
     pub(super) monitor_tags: TagLooks,
-    pub(super) tinyid_tokens: Arc<TinyidTokens>,
+    pub(super) tinyid_tokens: TinyidTokens,
     /// `None` without a limit.
     pub(super) rate_limits: Option<RateLimits>,
     /// The requests at a time.
@@ -66,7 +66,7 @@ impl App {
             counts: RequestCounts::default(),
             monitor_leases: Arc::default(),
             monitor_tags: TagLooks::default(),
-            tinyid_tokens: Arc::default(),
+            tinyid_tokens: TinyidTokens::default(),
             options,
             access,
             store,

@@ -90,6 +90,13 @@ pub(crate) async fn tag_rows(sql: &Sql, after: &str, most: usize) -> Result<Vec<
     rows.iter().map(tag_row).collect()
 }
 
+/// The names of the tags, at most `most` of them.
+pub(crate) async fn tag_names(sql: &Sql, most: usize) -> Result<Vec<String>> {
+    let select = format!("SELECT {} FROM leaf_alloc LIMIT {most}", sql.dialect().tag);
+    let rows = sql.transaction(move |tx| Box::pin(async move { tx.rows(&select, &[]).await })).await?;
+    rows.iter().map(|row| text(row, 0)).collect()
+}
+
 /// The tags whose rows were changed within the last day, the latest first, at most `most` of them; none if the rows do
 /// not say.
 pub(crate) async fn tags_of_a_day(sql: &Sql, most: usize) -> Result<Vec<String>> {

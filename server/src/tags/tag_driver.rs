@@ -249,11 +249,14 @@ impl TagDriver {
         let fetched = self.store.take_range(tag, (fetch.step > 0).then_some(fetch.step), fetch.after).await?;
         self.outage.answered();
         if fetched.is_none() {
-            let message = format!("the store has no tag {tag:?}; POST /api/tag makes it");
-            return Err(Error::new(Code::UnknownTag, message));
+            return Err(unknown(tag));
         }
         Ok(fetched)
     }
+}
+
+pub(super) fn unknown(tag: &str) -> Error {
+    Error::new(Code::UnknownTag, format!("the store has no tag {tag:?}; POST /api/tag makes it"))
 }
 
 #[cfg(test)]
