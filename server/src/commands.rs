@@ -1,8 +1,9 @@
-//! The commands: serve, check, health, tags, worker ids and tokens.
+//! The commands: serve, check, leaf-move, health, tags, worker ids and tokens.
 
 mod check;
 mod exposure;
 mod health;
+mod leaf_move;
 mod logging;
 mod opening;
 mod run;
@@ -22,6 +23,7 @@ pub(crate) async fn run(cli: Cli) -> std::result::Result<(), String> {
     let done = match cli.command {
         None => run::run(cli.options).await,
         Some(Command::Check) => return check::check(&cli.options).await,
+        Some(Command::LeafMove) => return leaf_move::leaf_move(&cli.options).await,
         Some(Command::Health) => return health::health(&cli.options).await,
         Some(Command::Tag { tag, step, first }) => set_tag(&cli.options, &tag, step, first).await,
         Some(Command::Worker(command)) => worker::worker(&cli.options, &command).await,

@@ -2,11 +2,9 @@
 //! the row `shop`. Where `shop.order` has a row of its own, two servers of one table would give it from two counters.
 
 use crate::options::Options;
-use crate::store::Store;
+use crate::store::{Store, TagRow};
 use leafid_core::{Error, Result};
 use std::collections::HashMap;
-
-const PAGE: usize = 1_000;
 
 /// What a server does with such tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,23 +84,17 @@ impl Dots {
         if self == Dots::Whole {
             return Ok(Vec::new());
         }
-        let (mut tags, mut after) = (HashMap::new(), String::new());
-        loop {
-            let rows = store.tag_rows(&after, PAGE).await?;
-            let is_last = rows.len() < PAGE;
-            if let Some(last) = rows.last() {
-                after.clone_from(&last.tag);
-            }
-            tags.extend(rows.into_iter().map(|row| (row.tag, row.max_id)));
-            if is_last {
-                break;
-            }
-        }
-        let mut found: Vec<_> = tags.iter().collect();
-        found.sort_unstable();
-        let clash = |(tag, max_id): (&String, &i64)| {
+        Ok(self.clashes_of(&store.all_tag_rows().await?))
+    }
+
+    /// The same of these rows.
+    pub(crate) fn clashes_of(self, rows: &[TagRow]) -> Vec<(bool, String)> {
+        let counters: HashMap<&str, i64> = rows.iter().map(|row| (row.tag.as_str(), row.max_id)).collect();
+        let mut found: Vec<&TagRow> = rows.iter().collect();
+        found.sort_unstable_by_key(|row| &row.tag);
+        let clash = |TagRow { tag, max_id, .. }: &TagRow| {
             let before = before_dot(tag)?;
-            let counter = *tags.get(before)?;
+            let counter = *counters.get(before)?;
             if self != Dots::Cut {
                 return Some((false, refused(tag, before, counter).message().to_owned()));
             }
@@ -113,12 +105,12 @@ impl Dots {
                 false => (true, unused),
             })
         };
-        Ok(found.into_iter().filter_map(clash).collect())
+        found.into_iter().filter_map(clash).collect()
     }
 }
 
 /// Spring takes what follows the last dot for the ending of a file's name.
-fn before_dot(tag: &str) -> Option<&str> {
+pub(crate) fn before_dot(tag: &str) -> Option<&str> {
     tag.rsplit_once('.').map(|(before, _)| before)
 }
 

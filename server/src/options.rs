@@ -27,6 +27,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Says what is wrong with the settings and the store, and starts nothing
     Check,
+    /// Looks at the table of a Leaf that is to be replaced: says what differs, and what to run next
+    LeafMove,
     /// Asks a running server of these settings for /health, without TLS, and fails if it is not well
     Health,
     /// Makes a tag, or changes its step

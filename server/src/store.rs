@@ -32,5 +32,5 @@ pub(crate) use handle::Store;
 pub(crate) use lease_rows::LeaseRow;
 pub(crate) use settings::{Settings, check_format};
 pub(crate) use stride::Stride;
-pub(crate) use tag_rows::TagChange;
+pub(crate) use tag_rows::{TagChange, TagRow};
 pub(crate) use workers::{Step, Writes};

@@ -24,6 +24,11 @@ pub(super) async fn compare(store: &Store, options: &Options) -> Result<Vec<Erro
     Ok(check_format(&stored).err().into_iter().chain(differences).collect())
 }
 
+/// What is stored of a setting.
+pub(super) fn stored_value<'s>(stored: &'s Settings, name: &str) -> Option<&'s str> {
+    stored.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
 fn own(options: &Options) -> Settings {
     let own = [
         ("strict-leaf", options.strict_leaf.to_string()),

@@ -19,6 +19,9 @@ use leafid_core::{Fetched, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The rows that are read at a time.
+const PAGE: usize = 1_000;
+
 /// A store. Cloning shares it.
 #[derive(Clone)]
 pub(crate) enum Store {
@@ -153,6 +156,20 @@ impl Store {
         lease_rows worker_keys lease_rows(most: usize) -> (i64, Vec<LeaseRow>);
         /// The store's clock, and what is stored of a name and its worker ids.
         workers worker_keys workers(name: &str) -> (i64, Space, Vec<Worker>);
+    }
+
+    /// The rows of all tags, by tag.
+    pub(crate) async fn all_tag_rows(&self) -> Result<Vec<TagRow>> {
+        let mut found: Vec<TagRow> = Vec::new();
+        loop {
+            let after = found.last().map_or("", |row| &row.tag).to_owned();
+            let rows = self.tag_rows(&after, PAGE).await?;
+            let is_last = rows.len() < PAGE;
+            found.extend(rows);
+            if is_last {
+                return Ok(found);
+            }
+        }
     }
 
     /// Reads the worker ids of a name, decides and stores, as a whole. `None`: nothing was stored, try again.
