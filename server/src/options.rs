@@ -110,7 +110,8 @@ pub(crate) struct Options {
     /// Gives only the ids of tags that leave --remainder when they are divided by this: the number of regions
     #[arg(long, global = true, env = "LEAFID_SERVER_STRIDE", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) stride: u32,
-    /// Stores this server's strict-leaf, allow-dotted-tags, stride, remainder and workers for all servers of the store
+    /// Stores this server's strict-leaf, allow-dotted-tags, stride, remainder, workers, lease-ms and clock-threshold-ms for
+    /// all servers of the store
     #[arg(long, global = true, env = "LEAFID_SERVER_CHANGE_SETTINGS")]
     pub(crate) change_settings: bool,
     /// This region's own, from 0 on

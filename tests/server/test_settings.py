@@ -13,6 +13,8 @@ COMPARED = {name: "false" for name in UNCOMPARED}
     (["--allow-dotted-tags"], "allow-dotted-tags is true; allowed: false, as all servers"),
     (["--stride", "3"], "stride is 3; allowed: 1, as all servers"),
     (["--workers", "0-7"], "workers is 0-7; allowed: 0-1023, as all servers"),
+    (["--lease-ms", "20000"], "lease-ms is 20000; allowed: 30000, as all servers"),
+    (["--clock-threshold-ms", "500"], "clock-threshold-ms is 500; allowed: 10000, as all servers"),
 ])  # fmt: skip
 def test_a_server_that_differs_is_refused(store, option, stored):
     check_refused(store, option, stored)
@@ -65,7 +67,7 @@ def check_refused(store, option, stored):
             assert stored in other.log() and "--change-settings" in other.log()
         words = [BINARY, "--store", store.url, "--listen", "127.0.0.1:0", *option, "check"]
         assert f"WRONG {stored}" in subprocess.run(words, capture_output=True, text=True).stdout
-        with Server(store.url, "--no-snowflake", "--lease-ms", "20000", environment=COMPARED):
+        with Server(store.url, "--no-snowflake", "--timeout-ms", "1000", environment=COMPARED):
             pass
         with Server(store.url, "--no-snowflake", *option, "--change-settings"):
             pass

@@ -1,9 +1,11 @@
 //! What all servers of a store must agree in: where they differ, one name has two counters, regions give each other's
-//! ids, or a worker id is leased that a host has for itself.
+//! ids, a worker id is leased that a host has for itself, or an id counts as free by a time that its holder does not know.
 
 use crate::options::{Options, ids};
 use crate::store::{Settings, Store, check_format};
 use leafid_core::{Error, Result};
+
+const LEASE_MS: &str = "lease-ms";
 
 /// Compares the options with those of the first server of the store. Errors: `invalid_argument` if they differ.
 pub(super) async fn agree(store: &Store, options: &Options) -> Result<()> {
@@ -36,8 +38,17 @@ fn own(options: &Options) -> Settings {
         ("stride", options.stride.to_string()),
         ("remainder", options.remainder.to_string()),
         ("workers", ids(&options.workers)),
+        (LEASE_MS, options.lease_ms.to_string()),
+        ("clock-threshold-ms", options.clock_threshold_ms.to_string()),
     ];
     own.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// How long the leases of this store's servers last, whatever the options of a command say.
+pub(super) async fn lease_ms(store: &Store, options: &Options) -> Result<i64> {
+    let stored = store.settings().await?;
+    let found = stored.iter().find(|(name, _)| name == LEASE_MS).and_then(|(_, value)| value.parse().ok());
+    Ok(found.unwrap_or(options.lease_ms))
 }
 
 /// A setting that differs.

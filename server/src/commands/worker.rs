@@ -1,7 +1,8 @@
 //! Shows the worker ids that the store has leased, and frees one.
 
 use super::opening::open;
-use crate::lease_rules::Worker;
+use super::settings::lease_ms;
+use crate::lease_rules::{Pool, Worker};
 use crate::leases::Leases;
 use crate::options::{Options, WorkerCommand};
 use leafid_core::{Error, Result, Utc};
@@ -14,7 +15,8 @@ const SHOWN: usize = 12;
 pub(super) async fn worker(options: &Options, command: &WorkerCommand) -> Result<()> {
     let store = open(options)?;
     store.make_tables().await?;
-    let leases = Leases::new(store.clone(), options.pool());
+    let pool = Pool { lease_ms: lease_ms(&store, options).await?, ..options.pool() };
+    let leases = Leases::new(store.clone(), pool);
     let done = match command {
         WorkerCommand::Show { name } => show(&leases, name).await,
         WorkerCommand::Free { worker, confirm, name } if worker == confirm => {
