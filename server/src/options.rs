@@ -1,10 +1,15 @@
 //! What the user wrote: flags, environment, and a TOML file, by the same words.
 
+mod leaf_properties;
+mod listen;
+
 use crate::lease_rules::Pool;
 use crate::pem::shown_path;
 use crate::scope::Scope;
 use clap::error::{ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
+use leaf_properties::LeafProperties;
+pub(crate) use leaf_properties::said as said_of_leaf;
 use leafid_core::Layout;
 use leafid_core::options::{id_space, shown_url};
 use std::ffi::OsString;
@@ -12,6 +17,9 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// A file in the current folder.
+const DEFAULT_STORE: &str = "leafid-server.db";
 
 /// The id server of leafid: Leaf's API, ranges of ids and leases of worker ids, from one SQL database.
 #[derive(Debug, Parser)]
@@ -88,14 +96,18 @@ pub(crate) struct Options {
     /// A TOML file with these options, each by its long name
     #[arg(long, global = true, env = "LEAFID_SERVER_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// The path of an SQLite file, mysql://USER:PASSWORD@HOST/DATABASE, postgres://USER:PASSWORD@HOST/DATABASE or
-    /// etcd://HOST:PORT,HOST:PORT/PREFIX
+    /// Leaf's leaf.properties: its database is the store, and a mode that it switches off is off. The options of this
+    /// program go before it
+    #[arg(long, global = true, env = "LEAFID_SERVER_LEAF_PROPERTIES", value_name = "FILE")]
+    pub(crate) leaf_properties: Option<PathBuf>,
+    /// The path of an SQLite file, mysql://USER:PASSWORD@HOST/DATABASE, postgres://USER:PASSWORD@HOST/DATABASE,
+    /// etcd://HOST:PORT,HOST:PORT/PREFIX, or an address of Java: jdbc:mysql://HOST/DATABASE?user=USER&password=PASSWORD
     #[arg(
         long,
         global = true,
         env = "LEAFID_SERVER_STORE",
         hide_env_values = true,
-        default_value = "leafid-server.db"
+        default_value = DEFAULT_STORE
     )]
     pub(crate) store: String,
     /// Connections to the store; SQLite has one
@@ -117,11 +129,11 @@ pub(crate) struct Options {
     /// This region's own, from 0 on
     #[arg(long, global = true, env = "LEAFID_SERVER_REMAINDER", default_value_t = 0)]
     pub(crate) remainder: u32,
-    /// The address and port
-    #[arg(long, global = true, env = "LEAFID_SERVER_LISTEN", default_value = "127.0.0.1:8080")]
+    /// The address and port, or localhost:8080; without an address, as :8080, all addresses of this host
+    #[arg(long, global = true, env = "LEAFID_SERVER_LISTEN", default_value = "127.0.0.1:8080", value_parser = listen::address)]
     pub(crate) listen: SocketAddr,
     /// Another address and port, for the admin API
-    #[arg(long, global = true, env = "LEAFID_SERVER_ADMIN_LISTEN")]
+    #[arg(long, global = true, env = "LEAFID_SERVER_ADMIN_LISTEN", value_parser = listen::address)]
     pub(crate) admin_listen: Option<SocketAddr>,
     /// Names of this server that browsers and proxies ask for, such as ids.example.com, with commas between them
     #[arg(long, global = true, env = "LEAFID_SERVER_HOST_NAME", value_name = "NAMES", value_delimiter = ',', value_parser = host_name)]
@@ -282,18 +294,30 @@ impl Options {
     }
 }
 
-/// Parses the flags. A flag goes before the environment, and that before the file.
+/// Parses the flags. A flag goes before the environment, and that before the file of this program, and that before a
+/// Leaf's.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Error> {
     let args: Vec<OsString> = args.into_iter().collect();
     let read = |command: clap::Command| {
         command.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches))
     };
     let mut cli = read(Cli::command()).map_err(without_passwords)?;
-    if let Some(config) = &cli.options.config {
-        cli = read(with_file(config)?).map_err(without_passwords)?;
+    let file = cli.options.config.as_deref().map(table).transpose()?;
+    let of_file = |command: clap::Command| file.iter().try_fold(command, with_file);
+    if file.is_some() {
+        cli = read(of_file(Cli::command())?).map_err(without_passwords)?;
     }
-    cli.options.check().map_err(|error| Cli::command().error(ErrorKind::ValueValidation, error.message()))?;
+    let leaf = cli.options.leaf_properties.as_deref().map(LeafProperties::read).transpose()?;
+    if let Some(leaf) = &leaf {
+        cli = read(of_file(leaf.as_defaults(Cli::command()))?).map_err(without_passwords)?;
+    }
+    let of_leaf = leaf.map_or(Ok(()), |leaf| leaf.check(&cli.options));
+    of_leaf.and_then(|()| cli.options.check()).map_err(|error| refused(error.message()))?;
     Ok(cli)
+}
+
+fn refused(message: &str) -> Error {
+    Cli::command().error(ErrorKind::ValueValidation, message)
 }
 
 /// An error of clap repeats what the user wrote, as a store's address in a wrong place.
@@ -309,18 +333,23 @@ fn without_passwords(mut error: Error) -> Error {
     error
 }
 
-/// The command with the options of a file as its defaults.
-fn with_file(path: &Path) -> Result<clap::Command, Error> {
-    let wrong = |what: String| {
-        Cli::command().error(ErrorKind::ValueValidation, format!("{}: {what}", shown_path(path)))
-    };
+/// The path of a file, for errors, and its options.
+type FileOptions = (PathBuf, toml::Table);
+
+fn table(path: &Path) -> Result<FileOptions, Error> {
+    let wrong = |what: String| refused(&format!("{}: {what}", shown_path(path)));
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     // The error's own text repeats the line, which may hold the password of the store.
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+    let table = text.parse().map_err(|error: toml::de::Error| {
         let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
         wrong(format!("line {line}: {}", error.message()))
     })?;
-    let mut command = Cli::command();
+    Ok((path.to_owned(), table))
+}
+
+/// The command with the options of a file as its defaults.
+fn with_file(mut command: clap::Command, (path, table): &FileOptions) -> Result<clap::Command, Error> {
+    let wrong = |what: String| refused(&format!("{}: {what}", shown_path(path)));
     for (key, value) in table {
         if key == "token" {
             // The tokens: they are no options, and are read where they are used.
@@ -332,7 +361,7 @@ fn with_file(path: &Path) -> Result<clap::Command, Error> {
             return Err(wrong(format!("{key} is no option")));
         }
         let text = match value {
-            toml::Value::String(text) => text,
+            toml::Value::String(text) => text.clone(),
             toml::Value::Integer(number) => number.to_string(),
             toml::Value::Boolean(set) => set.to_string(),
             _ => return Err(wrong(format!("{key} is neither text, nor an integer, nor true or false"))),
@@ -374,107 +403,4 @@ fn host_name(text: &str) -> Result<String, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parsed(words: &[&str]) -> Result<Cli, Error> {
-        parse(std::iter::once("leafid-server").chain(words.iter().copied()).map(OsString::from))
-    }
-
-    #[test]
-    fn a_flag_goes_before_the_file_and_the_file_before_the_default() -> std::io::Result<()> {
-        let path = std::env::temp_dir().join(format!("leafid-server-{}.toml", std::process::id()));
-        std::fs::write(&path, "store = \"x.db\"\nlease-ms = 5000\nstrict-leaf = true\nworkers = \"3-7\"\n")?;
-        let file = path.to_string_lossy().into_owned();
-        let cli =
-            parsed(&["--config", &file, "--lease-ms", "7000", "check"]).map_err(std::io::Error::other)?;
-        let options = cli.options;
-        assert_eq!((options.store.as_str(), options.lease_ms, options.strict_leaf), ("x.db", 7000, true));
-        assert_eq!((options.workers, options.timeout_ms), (3..=7, 2000));
-        std::fs::write(&path, "stroe = \"x.db\"\n")?;
-        let error = parsed(&["--config", &file]).map(|cli| cli.options.store).unwrap_err();
-        assert!(error.to_string().contains("stroe is no option"), "{error}");
-        std::fs::remove_file(&path)
-    }
-
-    #[test]
-    fn worker_ids_of_this_host_are_none_that_are_leased() {
-        for (words, said) in [
-            ("--snowflake-local 7", "snowflake-local is 7; allowed: none of 0-1023"),
-            ("--snowflake-local 0-7 --workers 7-9", "snowflake-local is 0-7; allowed: none of 7-9"),
-            ("--snowflake-local 9-10 --workers 7-9", "snowflake-local is 9-10"),
-            ("--snowflake-local 5-10 --workers 7", "snowflake-local is 5-10; allowed: none of 7,"),
-            ("--snowflake-local 8 --workers 9-1023 --snowflake-worker 9", "snowflake-worker is 9"),
-            ("--snowflake-local 8 --workers 9-1023 --no-snowflake", "without no-snowflake"),
-            ("--state-dir x", "together with snowflake-local"),
-        ] {
-            let error =
-                parsed(&words.split(' ').collect::<Vec<_>>()).map(|cli| cli.options.workers).unwrap_err();
-            assert!(error.to_string().contains(said), "{words}: {error}");
-        }
-        for words in ["--snowflake-local 0-7 --workers 8-1023", "--snowflake-local 1023 --workers 0-1022"] {
-            assert!(parsed(&words.split(' ').collect::<Vec<_>>()).is_ok(), "{words}");
-        }
-    }
-
-    #[test]
-    fn the_fixed_worker_id_is_one_that_is_leased() {
-        for (words, said) in [
-            (
-                "--snowflake-worker 7 --workers 8-1023",
-                "snowflake-worker is 7; allowed: one of workers: 8-1023",
-            ),
-            ("--snowflake-worker 8 --workers 7", "snowflake-worker is 8; allowed: one of workers: 7"),
-        ] {
-            let error =
-                parsed(&words.split(' ').collect::<Vec<_>>()).map(|cli| cli.options.workers).unwrap_err();
-            assert!(error.to_string().contains(said), "{words}: {error}");
-        }
-        for words in ["--snowflake-worker 8 --workers 8-9", "--snowflake-worker 9 --workers 8-9"] {
-            assert!(parsed(&words.split(' ').collect::<Vec<_>>()).is_ok(), "{words}");
-        }
-    }
-
-    #[test]
-    fn no_error_repeats_a_password() -> std::io::Result<()> {
-        let path = std::env::temp_dir().join(format!("leafid-server-hidden-{}.toml", std::process::id()));
-        let file = path.to_string_lossy().into_owned();
-        for (words, content) in [
-            ("mysql://leaf:s3/cret@db/leaf", ""),
-            ("--listen mysql://leaf:s3/cret@db/leaf", ""),
-            ("--listen=mysql://leaf:s3/cret@db/leaf", ""),
-            ("--workers mysql://leaf:s3cret@db", ""),
-            ("--lease-ms mysql://leaf:s3cret@db", ""),
-            ("--snowflake-name mysql://leaf:s3cret@db", ""),
-            ("--mysql://leaf:s3cret@db", ""),
-            ("check mysql://leaf:s3cret@db", ""),
-            ("tag t mysql://leaf:s3cret@db", ""),
-            ("--config FILE", "store = \"mysql://leaf:s3cret@db"),
-            ("--config FILE", "listen = \"mysql://leaf:s3cret@db\""),
-            ("--config FILE", "store = [\"mysql://leaf:s3cret@db\"]"),
-        ] {
-            std::fs::write(&path, content)?;
-            let words: Vec<_> =
-                words.split(' ').map(|word| if word == "FILE" { file.as_str() } else { word }).collect();
-            let error = parsed(&words).map(|cli| cli.options.workers).unwrap_err().to_string();
-            assert!(!error.contains("cret"), "{words:?}: {error}");
-        }
-        std::fs::remove_file(&path)
-    }
-
-    #[test]
-    fn values_outside_of_their_range_are_refused() {
-        for words in [
-            ["--workers", "7-3"],
-            ["--workers", "0-1024"],
-            ["--lease-ms", "0"],
-            ["--snowflake-name", "a b"],
-            ["--snowflake-worker", "1024"],
-            ["--listen", "8080"],
-            ["--max-burst", "5"],
-        ] {
-            assert!(parsed(&words).is_err(), "{words:?}");
-        }
-        assert_eq!(parsed(&["--workers", "7"]).map(|cli| cli.options.workers).ok(), Some(7..=7));
-    }
-}
+mod tests;

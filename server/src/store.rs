@@ -13,6 +13,7 @@ mod dialect;
 mod driver;
 mod etcd;
 mod handle;
+mod jdbc;
 mod lease_rows;
 mod mysql;
 mod postgres;

@@ -20,7 +20,7 @@ from certificates import Authority
 from databases import Missing
 from etcd import Cluster, Encrypted, Network
 from proxy import Proxy, SlowNetwork
-from servers import Server, check_unique, in_threads, make_tag, until
+from servers import Server, check, check_unique, in_threads, make_tag, until
 from test_clock import clock  # noqa: F401
 from test_local import local, own  # noqa: F401
 from test_segments import all_go_on, run_clients
@@ -107,6 +107,18 @@ def test_a_store_of_a_newer_server_is_refused_by_all_commands(one, tag):
 
 def encoded(text):
     return base64.b64encode(text.encode()).decode()
+
+
+def test_check_is_green_on_a_stock_cluster():
+    cluster = opened(1)
+    try:
+        for _ in range(2):
+            code, said = check(cluster.url)
+            assert code == 0 and "WRONG" not in said, said
+            with Server(cluster.url):
+                pass
+    finally:
+        cluster.remove()
 
 
 def test_a_row_never_begins_below_ids_that_another_gave_by_its_name(one, tag):

@@ -3,11 +3,12 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 import urllib.parse
 
 import pytest
-from servers import Server, check, check_unique, make_tag
+from servers import Server, check, check_unique, make_tag, until
 from test_admin import administrator
 
 
@@ -49,6 +50,9 @@ def test_a_table_without_transactions_is_refused(engine, odd, table):
     make_tag(store, "order")
     sql(f"ALTER TABLE {table} ENGINE = MyISAM")
     assert all(f"{table} is MyISAM, which has no transactions" in said for said in refused(store))
+    assert check(store)[1].count(f"tables of InnoDB: ALTER TABLE {table} ENGINE = InnoDB\n") == 1
+    sql(f"ALTER TABLE {table} ENGINE = InnoDB")
+    assert check(store)[0] == 0
 
 
 def test_a_table_that_a_crash_empties_is_wrong(engine, odd):
@@ -58,7 +62,10 @@ def test_a_table_that_a_crash_empties_is_wrong(engine, odd):
     make_tag(store, "order")
     sql("ALTER TABLE leafid_worker SET UNLOGGED")
     code, said = check(store)
-    assert code == 1 and "SET LOGGED" in said
+    mend = "ALTER TABLE leafid_worker SET LOGGED"
+    assert code == 1 and f"ids come twice: {mend}\n" in said
+    sql(mend)
+    assert check(store)[0] == 0
 
 
 def test_a_table_in_another_schema_is_wrong(engine, odd):
@@ -81,6 +88,7 @@ def test_a_table_in_another_schema_is_wrong(engine, odd):
         with Server(store, "--no-snowflake") as server:
             assert ", schema public" in server.log() and all(line in server.log() for line in other)
         assert "leaf_alloc is also in the schema public, and this user's is in ops" in check(ops)[1]
+        assert "ALTER ROLE leaf SET search_path = ops, for this one" in said and "(DROP TABLE ops.leaf_alloc)" in said
     finally:
         sql("DROP SCHEMA ops CASCADE; REVOKE ALL ON SCHEMA public FROM PUBLIC")
         sql("DROP OWNED BY ops; DROP USER ops")
@@ -189,6 +197,53 @@ def test_check_names_what_differs_in_tables_of_a_stock_leaf_and_leaves_them(engi
     make_tag(store, "order")
     code, said = check(store)
     assert code == 0 and "ok    table leaf_alloc.biz_tag is utf8" in said and "_general_ci: " in said, said
+    sql(re.search("to have both: (.*)", said)[1])
+    assert "_general_ci" not in check(store)[1] and sql("SELECT biz_tag FROM leaf_alloc") == ["order"]
+
+
+@pytest.mark.parametrize("kind", ["mariadb", "postgresql"])
+def test_a_setting_that_loses_commits_is_wrong_with_the_statement_that_mends_it(engine, odd, kind):
+    if engine.name != kind:
+        pytest.skip(f"of {kind}")
+    store, sql = odd
+    setting, bad, good = {
+        "mariadb": ("innodb_flush_log_at_trx_commit", "2", "1"),
+        "postgresql": ("synchronous_commit", "off", "on or remote_apply or remote_write"),
+    }[kind]
+    if kind == "mariadb":
+        sql(f"SET GLOBAL {setting} = {bad}")
+    else:
+        sql(f"ALTER SYSTEM SET {setting} = {bad}")
+        sql("SELECT pg_reload_conf()")
+    try:
+        line = f"WRONG durability: {setting} is {bad}; allowed: {good}, or .*: (.*)"
+        found = until(lambda: re.search(line, check(store)[1]), "it is wrong")
+    finally:
+        # It is one of the whole database.
+        statements = {
+            "mariadb": ["SET GLOBAL innodb_flush_log_at_trx_commit = 1"],
+            "postgresql": ["ALTER SYSTEM SET synchronous_commit = on", "SELECT pg_reload_conf()"],
+        }[kind]
+        for statement in statements:
+            sql(statement)
+    assert all(statement in found[1] for statement in statements), found[1]
+    until(lambda: check(store)[0] == 0, "it is mended")
+
+
+def check_green(store):
+    for _ in range(2):
+        code, said = check(store)
+        assert code == 0 and "WRONG" not in said, said
+        with Server(store):
+            pass
+
+
+def test_check_is_green_on_a_stock_database(engine, odd):
+    check_green(odd[0])
+
+
+def test_check_is_green_on_a_new_file(file):
+    check_green(file.url)
 
 
 def test_check_is_green_on_a_stock_mariadb(engine, odd):

@@ -10,7 +10,7 @@ VECTOR = json.loads((ROOT / "tests/vectors/secrets.json").read_text())
 FORMS = [form.replace("HOST", "127.0.0.1:1") for form in VECTOR["urls"]]
 
 
-@pytest.mark.parametrize("scheme", ["mysql", "postgres", "etcd", "MYSQL", "oracle"])
+@pytest.mark.parametrize("scheme", ["mysql", "postgres", "etcd", "MYSQL", "oracle", "jdbc:mysql", "jdbc:postgresql"])
 def test_no_form_of_an_address_shows_its_password(scheme, tmp_path):
     for form in FORMS:
         store = form.replace("SCHEME", scheme)
@@ -25,7 +25,7 @@ def test_no_form_of_an_address_shows_its_password(scheme, tmp_path):
 
 
 def test_no_collector_and_no_file_shows_a_secret(tmp_path):
-    for option in ("otlp-endpoint", "tls-cert", "tokens", "config"):
+    for option in ("otlp-endpoint", "tls-cert", "tokens", "config", "leaf-properties"):
         for form in FORMS:
             # With an end of line, as the content of a file has it.
             value = form.replace("SCHEME", "http") + ("" if option == "otlp-endpoint" else "\n")

@@ -9,7 +9,7 @@ use crate::clock::{filtered_ms, unix_ms};
 use crate::dots::Dots;
 use crate::http::Tls;
 use crate::leases::Leases;
-use crate::options::{Options, ids};
+use crate::options::{Options, ids, said_of_leaf};
 use crate::store::Store;
 use std::io::Write;
 use std::ops::RangeInclusive;
@@ -26,10 +26,18 @@ pub(super) async fn check(options: &Options) -> Result<(), String> {
         let _ = writeln!(std::io::stdout(), "{} {text}", if is_right { "ok   " } else { "WRONG" });
         wrong += u32::from(!is_right);
     };
+    if let Some(line) = said_of_leaf(options) {
+        say(true, line);
+    }
     for address in std::iter::once(options.listen).chain(options.admin_listen) {
         match TcpListener::bind(address).await {
             Ok(_) => say(true, format!("listen: {address} is free")),
-            Err(error) => say(false, format!("listen: {address}: {error}")),
+            Err(error) => say(
+                false,
+                format!(
+                    "listen: {address}: {error}. A server that runs has it: stop it, or set --listen; ss -ltnp shows who"
+                ),
+            ),
         }
     }
     if let Err(error) = Tls::load(options) {
@@ -54,7 +62,9 @@ async fn check_store(store: &Store, options: &Options, say: &mut impl FnMut(bool
     };
     say(true, format!("store: {name} at {shown} answers"));
     let apart_ms = (store_ms - unix_ms()).abs();
-    say(apart_ms < APART_MS, format!("clocks: the store's and this host's differ by {apart_ms} ms"));
+    let is_near = apart_ms < APART_MS;
+    let mend = if is_near { "" } else { ". Set that which is wrong by NTP: timedatectl set-ntp true" };
+    say(is_near, format!("clocks: the store's and this host's differ by {apart_ms} ms{mend}"));
     if is_pooled {
         say(true, format!("pooler: {POOLED}"));
     }
@@ -82,8 +92,14 @@ async fn check_store(store: &Store, options: &Options, say: &mut impl FnMut(bool
         Err(error) => say(false, format!("tags: {error}")),
     }
     match store.differences().await {
-        Ok(differences) => differences.into_iter().for_each(|difference| {
-            say(true, format!("table {difference}: it has no name of characters that this lacks, or that differs by case"));
+        Ok(differences) => differences.into_iter().for_each(|(difference, mend)| {
+            say(
+                true,
+                format!(
+                    "table {difference}: it has no name of characters that this lacks, or that differs by case. It may stay; \
+                     to have both: {mend}"
+                ),
+            );
         }),
         Err(error) => say(false, format!("tables: {error}")),
     }

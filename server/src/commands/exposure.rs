@@ -8,10 +8,16 @@ pub(super) fn exposure(options: &Options, has_tokens: bool) -> Vec<String> {
     let missing = match (has_tls, has_tokens) {
         (true, true) => return Vec::new(),
         (true, false) if options.tls_client_ca.is_some() => return Vec::new(),
-        (true, false) => "there are no tokens: every host that reaches this address may take ids",
-        (false, true) => "there is no TLS: whoever sees the packets reads the tokens",
+        (true, false) => {
+            "there are no tokens, and every host that reaches this address may take ids: make one by leafid-server token, and \
+             set --tokens"
+        }
+        (false, true) => {
+            "there is no TLS, and whoever sees the packets reads the tokens: set --tls-cert and --tls-key"
+        }
         (false, false) => {
-            "there are neither TLS nor tokens: every host that reaches this address may take ids; see that only yours do"
+            "there are neither TLS nor tokens: every host that reaches this address may take ids; see that only yours do, or \
+             set --tokens, --tls-cert and --tls-key"
         }
     };
     let addresses = [("listen", Some(options.listen)), ("admin-listen", options.admin_listen)];

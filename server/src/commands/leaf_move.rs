@@ -51,7 +51,7 @@ async fn look(options: &Options) -> Result<(Lines, Stage, Vec<TagRow>)> {
         return Err(Error::invalid("store", store.shown(), "the database of a Leaf: mysql://…/leaf"));
     }
     let has_table =
-        store.tables().await?.into_iter().any(|(table, is_there)| table == "leaf_alloc" && is_there);
+        store.tables().await?.into_iter().any(|(table, is_there)| table == "table leaf_alloc" && is_there);
     if !has_table {
         let value = format!("{}, which has no leaf_alloc", store.shown());
         return Err(Error::invalid("store", value, "the database of a Leaf"));
@@ -69,7 +69,7 @@ async fn look(options: &Options) -> Result<(Lines, Stage, Vec<TagRow>)> {
     }
     let collations = store.differences().await?;
     lines.extend(findings(&rows, stage, !collations.is_empty()));
-    lines.extend(collations.into_iter().map(|found| {
+    lines.extend(collations.into_iter().map(|(found, _)| {
         (
             true,
             format!(

@@ -6,7 +6,7 @@ use super::settings;
 use crate::access::Tokens;
 use crate::http::{App, Tls, admin_api, public_api, serve};
 use crate::leases::Leases;
-use crate::options::Options;
+use crate::options::{Options, said_of_leaf};
 use crate::snowflake::OwnSnowflake;
 use crate::store::Store;
 use crate::traces;
@@ -42,6 +42,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
     start_traces(&options)?;
     let tokens = Tokens::load(&options)?;
     let store = open(&options)?;
+    said_of_leaf(&options).into_iter().for_each(|line| log::info!("{line}"));
     exposure(&options, !tokens.is_empty()).into_iter().for_each(|line| log::warn!("{line}"));
     stop_at_signals(stopper)?;
     if !wait_for(&store, Duration::from_millis(options.start_timeout_ms), stop.clone()).await? {

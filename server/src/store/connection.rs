@@ -1,6 +1,7 @@
 //! The address of a store.
 
 use super::dialect::Dialect;
+use super::jdbc;
 use super::mysql;
 use super::postgres;
 use super::sqlite;
@@ -8,7 +9,7 @@ use leafid_core::options::{ENCODED, has_raw_password, shown_url};
 use leafid_core::{Error, Result};
 
 /// The allowed values of `store`, for error messages.
-pub(crate) const ALLOWED: &str = "a path, sqlite:PATH, mysql://USER:PASSWORD@HOST/DATABASE, postgres://… or etcd://HOST:PORT,HOST:PORT/PREFIX";
+pub(crate) const ALLOWED: &str = "a path, sqlite:PATH, mysql://USER:PASSWORD@HOST/DATABASE, postgres://…, jdbc:mysql://… or etcd://HOST:PORT,HOST:PORT/PREFIX";
 
 /// The address of an SQL store.
 pub(crate) struct Address {
@@ -28,6 +29,9 @@ pub(crate) enum DatabaseUrl {
 
 /// Errors: `invalid_argument`.
 pub(crate) fn parse(store: &str) -> Result<Address> {
+    if let Some(jdbc) = store.strip_prefix("jdbc:").filter(|rest| rest.contains("://")) {
+        return parse(&jdbc::translated(jdbc)?);
+    }
     let (shown, url) = (shown_url(store), store.to_owned());
     let (dialect, target) = match store.split_once("://") {
         Some(("mysql" | "mariadb", _)) => (&mysql::DIALECT, DatabaseUrl::MySql(url)),
@@ -75,6 +79,7 @@ mod tests {
             ("postgres://leaf:s3@cret@db/leaf?password=s3cret", "postgres://…@db/leaf?…"),
             ("postgres://db/leaf", "postgres://db/leaf"),
             ("mysql://leaf:s3cret@db", "mysql://…@db"),
+            ("jdbc:mysql://db/leaf?user=leaf&password=s3cret", "mysql://…@db/leaf"),
         ] {
             assert_eq!(parse(store).map(|address| address.shown), Ok(shown.to_owned()));
         }

@@ -26,18 +26,33 @@ pub(crate) struct Dialect {
     /// The largest number of a column of this type, where the database may store it for a larger one. `None`: it is no
     /// integer.
     pub(super) largest: fn(&str) -> Option<i64>,
-    /// Returns each of the tables that has no transactions, as one text.
+    /// Returns each of the tables that has no transactions, as one text: its name, ` is `, and its engine.
     pub(super) untransacted: Option<&'static str>,
-    /// Returns each column whose texts are not compared byte by byte, as one text.
+    /// Returns each column whose texts are not compared byte by byte, as one text: table, dot, column, and its collation.
     pub(super) unlike: Option<&'static str>,
     /// Returns the schema whose tables are used, where a user's settings choose it.
     pub(super) schema: Option<&'static str>,
-    /// Returns each table of this name that lies in another schema than the one which is used, as one text.
+    /// Returns each table of this name that lies in another schema than the one which is used, as one text, with the
+    /// statements that mend it.
     pub(super) elsewhere: Option<&'static str>,
     /// Returns a number for the process that serves the connection.
     pub(super) backend: Option<&'static str>,
     /// An INSERT that does nothing if the row exists: what is before VALUES, and what is behind.
     pub(super) insert_new: (&'static str, &'static str),
-    /// Settings without which a committed row can be lost: the query of one text, its good values, what to set.
-    pub(super) durable: &'static [(&'static str, &'static [&'static str], &'static str)],
+    /// Settings without which a committed row can be lost.
+    pub(super) durable: &'static [Durable],
+    /// A statement that gives a table of such a column, in the place of `?`, the collation of those that are made here.
+    pub(super) collates: &'static str,
+}
+
+/// A setting without which a committed row can be lost.
+pub(super) struct Durable {
+    pub(super) setting: &'static str,
+    /// It returns one text for each value that is to be looked at.
+    pub(super) query: &'static str,
+    pub(super) good: &'static [&'static str],
+    /// What happens with another value.
+    pub(super) or: &'static str,
+    /// The statement that mends it, with `?` for the value.
+    pub(super) mend: &'static str,
 }

@@ -112,7 +112,7 @@ impl Store {
         /// The tables, and whether each is there. Errors: the store does not answer.
         Sql tables() -> Vec<(&'static str, bool)>;
         /// What is no fault of the tables, but differs from those that are made here.
-        Sql differences() -> Vec<String>;
+        Sql differences() -> Vec<(String, String)>;
         /// Whether a pooler shares connections between transactions, as far as it can be seen. Errors: `invalid_argument`
         /// for one behind which transactions do not hold.
         Sql is_pooled() -> bool;

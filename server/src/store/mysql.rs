@@ -1,6 +1,6 @@
 //! MySQL and MariaDB.
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Durable};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "MySQL",
@@ -43,17 +43,22 @@ pub(super) static DIALECT: Dialect = Dialect {
     backend: None,
     insert_new: ("INSERT IGNORE INTO", ""),
     durable: &[
-        (
-            "SELECT CAST(@@innodb_flush_log_at_trx_commit AS CHAR)",
-            &["1"],
-            "set 1, or a crash of the machine loses what was committed, and ids come twice",
-        ),
-        (
-            "SELECT CAST(IF(@@log_bin = 0, 1, @@sync_binlog) AS CHAR)",
-            &["1"],
-            "set 1 if replicas can become the primary, or they may miss what was committed",
-        ),
+        Durable {
+            setting: "innodb_flush_log_at_trx_commit",
+            query: "SELECT CAST(@@innodb_flush_log_at_trx_commit AS CHAR)",
+            good: &["1"],
+            or: "a crash of the machine loses what was committed, and ids come twice",
+            mend: "SET GLOBAL innodb_flush_log_at_trx_commit = 1, and the same line in my.cnf",
+        },
+        Durable {
+            setting: "sync_binlog",
+            query: "SELECT CAST(IF(@@log_bin = 0, 1, @@sync_binlog) AS CHAR)",
+            good: &["1"],
+            or: "replicas that become the primary may miss what was committed, and ids come twice",
+            mend: "SET GLOBAL sync_binlog = 1, and the same line in my.cnf",
+        },
     ],
+    collates: "ALTER TABLE ? CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
 };
 
 /// Without its strict mode MySQL stores the largest number that the column can hold for each that is larger.

@@ -1,6 +1,6 @@
 //! PostgreSQL.
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Durable};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "PostgreSQL",
@@ -36,6 +36,10 @@ pub(super) static DIALECT: Dialect = Dialect {
         "SELECT CAST(c.relname AS text) || ' is also in the schema ' || CAST(n.nspname AS text) || ', and this user''s is in '
          || COALESCE((SELECT CAST(own.nspname AS text) FROM pg_class u JOIN pg_namespace own ON own.oid = u.relnamespace
          WHERE u.oid = to_regclass(CAST(c.relname AS text))), CAST(current_schema() AS text), 'none')
+         || ': servers of both give the same ids and worker ids. Give all of them one search_path (ALTER ROLE '
+         || quote_ident(CAST(current_user AS text)) || ' SET search_path = ' || quote_ident(CAST(n.nspname AS text))
+         || ', for this one to use the other), and drop the tables that none uses (DROP TABLE '
+         || quote_ident(CAST(n.nspname AS text)) || '.' || quote_ident(CAST(c.relname AS text)) || ')'
          FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
          WHERE c.relname IN ('leaf_alloc', 'leafid_space') AND c.relkind IN ('r', 'p') AND c.relpersistence <> 't'
          AND c.oid IS DISTINCT FROM CAST(to_regclass(CAST(c.relname AS text)) AS oid) ORDER BY 1",
@@ -43,21 +47,29 @@ pub(super) static DIALECT: Dialect = Dialect {
     backend: Some("SELECT pg_backend_pid()"),
     insert_new: ("INSERT INTO", "ON CONFLICT DO NOTHING"),
     durable: &[
-        (
-            "SELECT current_setting('synchronous_commit')",
-            &["on", "remote_apply", "remote_write"],
-            "set on, or a crash of the machine loses what was committed, and ids come twice",
-        ),
-        (
-            "SELECT current_setting('fsync')",
-            &["on"],
-            "set on, or a crash of the machine can lose or damage everything",
-        ),
-        (
-            "SELECT CAST(COUNT(*) AS text) FROM pg_class WHERE relpersistence <> 'p' AND oid IN \
-             (to_regclass('leaf_alloc'), to_regclass('leafid_space'), to_regclass('leafid_worker'))",
-            &["0"],
-            "ALTER TABLE … SET LOGGED, or a crash of the database empties a table, and ids come twice",
-        ),
+        Durable {
+            setting: "synchronous_commit",
+            query: "SELECT current_setting('synchronous_commit')",
+            good: &["on", "remote_apply", "remote_write"],
+            or: "a crash of the machine loses what was committed, and ids come twice",
+            mend: "ALTER SYSTEM SET synchronous_commit = on; SELECT pg_reload_conf(); and see that no ALTER ROLE or ALTER \
+                   DATABASE sets another one",
+        },
+        Durable {
+            setting: "fsync",
+            query: "SELECT current_setting('fsync')",
+            good: &["on"],
+            or: "a crash of the machine can lose or damage everything",
+            mend: "ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()",
+        },
+        Durable {
+            setting: "an unlogged table",
+            query: "SELECT CAST(relname AS text) FROM pg_class WHERE relpersistence <> 'p' AND oid IN \
+                    (to_regclass('leaf_alloc'), to_regclass('leafid_space'), to_regclass('leafid_worker')) ORDER BY 1",
+            good: &[],
+            or: "a crash of the database empties it, and ids come twice",
+            mend: "ALTER TABLE ? SET LOGGED",
+        },
     ],
+    collates: "",
 };

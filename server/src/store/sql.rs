@@ -1,7 +1,7 @@
 //! The connections to the store.
 
 use super::connection::{self, Address, DatabaseUrl};
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Durable};
 use super::driver::ConnectionPool;
 use super::schema;
 use super::sqlite_file::SqliteFile;
@@ -114,8 +114,10 @@ impl Sql {
         if found.is_empty() {
             return Ok(());
         }
+        let names = found.iter().filter_map(|table| table.split(' ').next());
+        let mend: Vec<_> = names.map(|name| format!("ALTER TABLE {name} ENGINE = InnoDB")).collect();
         let found = format!("a database where {}, which has no transactions", found.join(" and "));
-        Err(Error::invalid("store", found, "tables of InnoDB: ALTER TABLE … ENGINE = InnoDB"))
+        Err(Error::invalid("store", found, &format!("tables of InnoDB: {}", mend.join("; "))))
     }
 
     /// Whether rows of `leaf_alloc` say when they were changed.
@@ -151,9 +153,12 @@ impl Sql {
         rows.iter().map(|row| Ok((text(row, 0)?, text(row, 1)?))).collect()
     }
 
-    /// What is no fault, but differs from the tables that are made here.
-    pub(crate) async fn differences(&self) -> Result<Vec<String>> {
-        self.texts(self.dialect.unlike).await
+    /// What is no fault, but differs from the tables that are made here, and the statement that makes them alike.
+    pub(crate) async fn differences(&self) -> Result<Vec<(String, String)>> {
+        let found = self.texts(self.dialect.unlike).await?;
+        let alike =
+            |column: &str| self.dialect.collates.replace('?', column.split('.').next().unwrap_or_default());
+        Ok(found.into_iter().map(|column| (column.clone(), alike(&column))).collect())
     }
 
     /// The schema whose tables are used, where it does not follow from the address.
@@ -163,10 +168,7 @@ impl Sql {
 
     /// Tables that other users of this database take for those of the store.
     pub(crate) async fn elsewhere(&self) -> Result<Vec<String>> {
-        let found = self.texts(self.dialect.elsewhere).await?;
-        let advice = "servers of both give the same ids and worker ids: give all of them one search_path, and drop the \
-                      tables that none uses";
-        Ok(found.iter().map(|table| format!("{table}: {advice}")).collect())
+        self.texts(self.dialect.elsewhere).await
     }
 
     /// The first column of a query.
@@ -222,11 +224,12 @@ impl Sql {
     /// What is set so that a committed row can be lost.
     pub(crate) async fn dangers(&self) -> Result<Vec<String>> {
         let mut found = Vec::new();
-        for (query, good, advice) in self.dialect.durable {
-            let value =
-                self.transaction(move |tx| Box::pin(async move { tx.text(query, &[]).await })).await?;
-            if !good.contains(&value.as_str()) {
-                found.push(format!("{query} is {value:?}: {advice}"));
+        for Durable { setting, query, good, or, mend } in self.dialect.durable {
+            let values = self.texts(Some(*query)).await?;
+            for value in values.iter().filter(|value| !good.contains(&value.as_str())) {
+                let allowed = if good.is_empty() { "none".to_owned() } else { good.join(" or ") };
+                let mend = mend.replace('?', value);
+                found.push(format!("{setting} is {value}; allowed: {allowed}, or {or}: {mend}"));
             }
         }
         Ok(found)

@@ -29,4 +29,5 @@ pub(super) static DIALECT: Dialect = Dialect {
     backend: None,
     insert_new: ("INSERT INTO", "ON CONFLICT DO NOTHING"),
     durable: &[],
+    collates: "",
 };

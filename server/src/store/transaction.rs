@@ -95,12 +95,6 @@ impl Transaction {
         integer(&row, 0)
     }
 
-    /// The same, of a text.
-    pub(crate) async fn text(&mut self, sql: &str, values: &[Value<'_>]) -> Result<String> {
-        let row = self.row(sql, values).await?.ok_or_else(|| failed(sqlx::Error::RowNotFound))?;
-        text(&row, 0)
-    }
-
     /// The database's clock, after the filter.
     pub(crate) async fn now_ms(&mut self) -> Result<i64> {
         let query = format!("SELECT {}", self.dialect.now_ms);
