@@ -4,6 +4,7 @@ mod admin;
 mod answer;
 mod app;
 mod counts;
+mod entrance;
 mod guard;
 mod hosts;
 mod leaf;
@@ -27,6 +28,8 @@ mod traced;
 mod words;
 
 pub(crate) use app::App;
+pub(crate) use entrance::{Entrance, Starting};
+pub(crate) use rate_limits::RateLimits;
 pub(crate) use router::{admin_api, public_api};
 pub(crate) use serve::serve;
 pub(crate) use tls::Tls;

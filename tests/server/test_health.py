@@ -1,10 +1,13 @@
-"""`leafid-server health`, which images without another program need."""
+"""What says whether a server lives and serves: /health, /ready, and `leafid-server health`, which images without another
+program need."""
 
+import contextlib
+import json
 import signal
 import subprocess
 
 from databases import free_port
-from servers import BINARY, Server
+from servers import BINARY, Server, until
 
 
 def health(address, *options):
@@ -31,3 +34,39 @@ def test_health_asks_the_server_of_the_settings(file):
 def test_health_does_not_pass_where_it_cannot_ask(tmp_path):
     code, said = health(f"127.0.0.1:{free_port()}", "--tls-cert", tmp_path / "cert.pem", "--tls-key", tmp_path / "key.pem")
     assert code == 1 and "speaks no TLS" in said
+
+
+def test_health_answers_and_nothing_else_waits_while_the_store_is_away(engine, new_tag):
+    tag = new_tag(engine)
+    listen, admin = (f"127.0.0.1:{free_port()}" for _ in range(2))
+    engine.stop()
+    try:
+        options = "--admin-listen", admin, "--no-snowflake", "--store-timeout-ms", "500"
+        with Server(engine.url, *options, wait=False, listen=listen) as server:
+            server.address = "127.0.0.1", int(listen.split(":")[1])
+            client = server.client()
+
+            def is_well():
+                with contextlib.suppress(OSError):
+                    return client.get("/health") == (200, "ok\n")
+
+            until(is_well, "the port is open")
+            assert health(listen) == health(admin) == (0, "")
+            for asked in (client, server.client()):
+                status, _, body = asked.request("GET", "/ready")
+                ready = json.loads(body)
+                assert status == 503 and not ready["ready"] and ready["reason"].startswith("waiting for the store")
+            why = "waiting for the store: "
+            until(lambda: json.loads(client.get("/ready")[1])["reason"].startswith(why), "it says why")
+            for method, path in [("GET", f"/api/segment/get/{tag}"), ("POST", "/api/worker/claim"), ("GET", "/metrics")]:
+                status, headers, body = client.request(method, path)
+                assert (status, headers["retry-after"], json.loads(body)["error"]) == (503, "1", "segment_unavailable")
+            assert "listens on" not in server.log()
+            engine.start()
+            # On the same connection.
+            until(lambda: client.get("/ready")[0] == 200, "it serves")
+            assert client.ids(tag) == [1]
+            until(lambda: "listens on" in server.log(), "it says so")
+    finally:
+        if engine.process is None:
+            engine.start()

@@ -4,7 +4,7 @@ use super::exposure::exposure;
 use super::opening::open;
 use super::settings;
 use crate::access::Tokens;
-use crate::http::{App, Tls, admin_api, public_api, serve};
+use crate::http::{App, Entrance, RateLimits, Starting, Tls, admin_api, public_api, serve};
 use crate::leases::Leases;
 use crate::options::{Options, said_of_leaf};
 use crate::snowflake::OwnSnowflake;
@@ -33,19 +33,28 @@ pub(super) const POOLED: &str =
 /// Serves until a signal. Errors: `invalid_argument`; `segment_unavailable` if the store does not answer at the start.
 pub(super) async fn run(options: Options) -> Result<()> {
     let (stopper, stop) = watch::channel(false);
-    let listener = bind("listen", options.listen).await?;
-    let admin_listener = match options.admin_listen {
-        Some(address) => Some(bind("admin-listen", address).await?),
-        None => None,
-    };
     let tls = Tls::load(&options)?.map(Arc::new);
     start_traces(&options)?;
     let tokens = Tokens::load(&options)?;
     let store = open(&options)?;
+    let (starting, rate_limits) = (Starting::new(&store), RateLimits::of(&options));
+    let open_at = async |option, address| {
+        let listener = bind(option, address).await?;
+        // Where it is bound the system knows it.
+        let listens = listener.local_addr().unwrap_or(address);
+        let entrance = Entrance::new(&options, &starting, rate_limits.clone());
+        let served = tokio::spawn(serve(entrance.clone(), listener, tls.clone(), stop.clone()));
+        Ok::<_, Error>((listens, entrance, served))
+    };
+    let (address, entrance, served) = open_at("listen", options.listen).await?;
+    let administration = match options.admin_listen {
+        Some(address) => Some((address, open_at("admin-listen", address).await?)),
+        None => None,
+    };
     said_of_leaf(&options).into_iter().for_each(|line| log::info!("{line}"));
     exposure(&options, !tokens.is_empty()).into_iter().for_each(|line| log::warn!("{line}"));
     stop_at_signals(stopper)?;
-    if !wait_for(&store, Duration::from_millis(options.start_timeout_ms), stop.clone()).await? {
+    if !wait_for(&store, &starting, Duration::from_millis(options.start_timeout_ms), stop.clone()).await? {
         return Ok(());
     }
     settings::agree(&store, &options).await?;
@@ -58,7 +67,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
         true => None,
         false => Some(Arc::new(OwnSnowflake::open(&options, &leases).await?)),
     };
-    let app = Arc::new(App::new(options, tokens, store.clone(), leases, own.clone()));
+    let app = Arc::new(App::new(options, tokens, store.clone(), leases, own.clone(), rate_limits));
     let holder = own.map(|own| {
         let stop = stop.clone();
         tokio::spawn(async move { own.run(stop).await })
@@ -66,11 +75,15 @@ pub(super) async fn run(options: Options) -> Result<()> {
     tokio::spawn(look_at_store(app.clone()));
     tokio::spawn(warm(app.clone()));
     tokio::spawn(look_at_dots(app.clone()));
-    reload_at_hangups(app.clone(), tls.clone())?;
-    if let Some(listener) = &admin_listener {
-        log::info!("the admin API listens on {}", shown(listener));
+    reload_at_hangups(app.clone(), tls)?;
+    let version = env!("CARGO_PKG_VERSION");
+    entrance.opens(public_api(&app));
+    let mut all_served = vec![served];
+    if let Some((listens, (address, entrance, served))) = administration {
+        entrance.opens(admin_api(&app, listens));
+        all_served.push(served);
+        log::info!("the admin API listens on {address}");
     }
-    let (version, address) = (env!("CARGO_PKG_VERSION"), shown(&listener));
     log::info!("leafid-server {version} listens on {address}, store {}{schema}", store.shown());
     let mut stopped = stop.clone();
     let stopping = app.clone();
@@ -79,12 +92,8 @@ pub(super) async fn run(options: Options) -> Result<()> {
         stopping.is_stopping.store(true, Relaxed);
         log::info!("leafid-server stops");
     });
-    let administration = admin_listener.zip(app.options.admin_listen).map(|(listener, address)| {
-        tokio::spawn(serve(app.clone(), admin_api(&app, address), listener, tls.clone(), stop.clone()))
-    });
-    serve(app.clone(), public_api(&app), listener, tls, stop).await;
-    if let Some(administration) = administration {
-        let _ = administration.await;
+    for served in all_served {
+        let _ = served.await;
     }
     if let Some(holder) = holder {
         let _ = holder.await;
@@ -163,10 +172,6 @@ async fn bind(option: &str, address: SocketAddr) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(wrong)
 }
 
-fn shown(listener: &TcpListener) -> String {
-    listener.local_addr().map_or_else(|error| error.to_string(), |address| address.to_string())
-}
-
 fn stop_at_signals(stopper: watch::Sender<bool>) -> Result<()> {
     let handler =
         |kind| signal(kind).map_err(|error| Error::new(Code::Internal, format!("no signals: {error}")));
@@ -207,7 +212,12 @@ fn reload_at_hangups(app: Arc<App>, tls: Option<Arc<Tls>>) -> Result<()> {
 }
 
 /// Waits until the store answers and has its tables; false if this server shall stop.
-async fn wait_for(store: &Store, limit: Duration, mut stop: watch::Receiver<bool>) -> Result<bool> {
+async fn wait_for(
+    store: &Store,
+    starting: &Starting,
+    limit: Duration,
+    mut stop: watch::Receiver<bool>,
+) -> Result<bool> {
     let deadline = Instant::now() + limit;
     let mut back_off = BackOff::new();
     loop {
@@ -222,6 +232,7 @@ async fn wait_for(store: &Store, limit: Duration, mut stop: watch::Receiver<bool
             return Err(error.context("the store does not answer, and this server does not start"));
         }
         log::warn!("the store does not answer, it is tried again in {} ms: {error}", pause.as_millis());
+        starting.failed(error);
         tokio::select! {
             () = sleep(pause) => {}
             _ = stop.changed() => return Ok(false),

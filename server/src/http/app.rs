@@ -41,7 +41,7 @@ pub(crate) struct App {
     pub(super) monitor_tags: TagLooks,
     pub(super) tinyid_tokens: TinyidTokens,
     /// `None` without a limit.
-    pub(super) rate_limits: Option<RateLimits>,
+    pub(super) rate_limits: Option<Arc<RateLimits>>,
     /// The requests at a time.
     pub(super) room: Semaphore,
 }
@@ -53,13 +53,14 @@ impl App {
         store: Store,
         leases: Leases,
         snowflake: Option<Arc<OwnSnowflake>>,
+        rate_limits: Option<Arc<RateLimits>>,
     ) -> App {
         let tags = Tags::new(store.clone(), &options);
         App {
             store_error: tags.outage().seen(),
             tags,
             room: Semaphore::new(options.max_requests as usize),
-            rate_limits: RateLimits::of(&options),
+            rate_limits,
             store_time: Mutex::default(),
             is_stopping: AtomicBool::new(false),
             started: running(),

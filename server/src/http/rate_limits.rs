@@ -13,6 +13,7 @@ use axum::http::{Response, StatusCode};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Addresses beyond these share one rate.
@@ -33,7 +34,7 @@ pub(super) enum Client {
 }
 
 /// The rate of `--max-rate`, and the clients that have used of it.
-pub(super) struct RateLimits {
+pub(crate) struct RateLimits {
     per_second: u32,
     interval: Duration,
     /// The intervals of a burst.
@@ -57,9 +58,10 @@ pub(super) struct TooMany {
 
 impl RateLimits {
     /// `None`: the options say nothing of a rate.
-    pub(super) fn of(options: &Options) -> Option<RateLimits> {
+    pub(crate) fn of(options: &Options) -> Option<Arc<RateLimits>> {
         let per_second = options.max_rate;
-        (per_second > 0).then(|| RateLimits::new(per_second, options.max_burst.unwrap_or(per_second)))
+        (per_second > 0)
+            .then(|| Arc::new(RateLimits::new(per_second, options.max_burst.unwrap_or(per_second))))
     }
 
     fn new(per_second: u32, burst: u32) -> RateLimits {

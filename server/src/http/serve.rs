@@ -1,16 +1,14 @@
 //! Connections: accepted up to a bound, with bounded heads, and ended in good order.
 
-use super::app::App;
+use super::entrance::Entrance;
 use super::rate_limits::Client;
 use super::tls::Tls;
-use axum::Router;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use hyper_util::service::TowerToHyperService;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -33,26 +31,26 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until `stop` says so, and then until all requests have ended, or the stop's time is over.
 pub(crate) async fn serve(
-    app: Arc<App>,
-    service: Router,
+    entrance: Arc<Entrance>,
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
     mut stop: watch::Receiver<bool>,
 ) {
     let graceful = GracefulShutdown::new();
-    let room = Arc::new(Semaphore::new(app.options.max_connections as usize));
+    let room = Arc::new(Semaphore::new(entrance.connections));
     while !*stop.borrow() {
         let accepted = tokio::select! {
             accepted = accept(&listener, &room) => accepted,
             _ = stop.changed() => continue,
         };
         let Some((stream, address, place)) = accepted else { continue };
-        let client = app.rate_limits.as_ref().map(|limits| limits.connected(address.ip()));
-        let (service, watcher, tls, stop) = (service.clone(), graceful.watcher(), tls.clone(), stop.clone());
+        let client = entrance.rate_limits.as_ref().map(|limits| limits.connected(address.ip()));
+        let (entrance, watcher, tls, stop) =
+            (entrance.clone(), graceful.watcher(), tls.clone(), stop.clone());
         tokio::spawn(async move {
             let ended = match tls {
-                None => connection(stream, service, client, watcher).await,
-                Some(tls) => encrypted(&tls, stream, service, client, watcher, stop).await,
+                None => connection(stream, entrance, client, watcher).await,
+                Some(tls) => encrypted(&tls, stream, entrance, client, watcher, stop).await,
             };
             if let Err(error) = ended {
                 log::debug!("a connection ended: {error}");
@@ -61,7 +59,7 @@ pub(crate) async fn serve(
         });
     }
     drop(listener);
-    let limit = app.options.stop_timeout();
+    let limit = entrance.stop_timeout;
     if timeout(limit, graceful.shutdown()).await.is_err() {
         log::warn!("requests did not end within {} ms, and are cut off", limit.as_millis());
     }
@@ -71,7 +69,7 @@ pub(crate) async fn serve(
 async fn encrypted(
     tls: &Tls,
     stream: TcpStream,
-    service: Router,
+    entrance: Arc<Entrance>,
     client: Option<Client>,
     watcher: Watcher,
     mut stop: watch::Receiver<bool>,
@@ -82,7 +80,7 @@ async fn encrypted(
         _ = stop.wait_for(|stops| *stops) => return Err("this server stops".to_owned()),
     };
     match accepted {
-        Ok(Ok(stream)) => connection(stream, service, client, watcher).await,
+        Ok(Ok(stream)) => connection(stream, entrance, client, watcher).await,
         Ok(Err(error)) => Err(format!("no TLS: {error}")),
         Err(_) => Err("no TLS in time".to_owned()),
     }
@@ -90,19 +88,18 @@ async fn encrypted(
 
 async fn connection<S>(
     stream: S,
-    service: Router,
+    entrance: Arc<Entrance>,
     client: Option<Client>,
     watcher: Watcher,
 ) -> Result<(), String>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let router = TowerToHyperService::new(service);
     let service = service_fn(move |mut request: Request<Incoming>| {
         if let Some(client) = client {
             request.extensions_mut().insert(client);
         }
-        router.call(request)
+        entrance.service().call(request)
     });
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(WRITE_TIMEOUT));
@@ -137,7 +134,11 @@ fn configured((stream, address): (TcpStream, SocketAddr)) -> io::Result<(TcpStre
 
 #[cfg(test)]
 mod tests {
+    use super::super::entrance::Starting;
     use super::*;
+    use crate::options;
+    use crate::store::{Store, Stride};
+    use axum::Router;
     use axum::routing::get;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
@@ -156,10 +157,13 @@ mod tests {
             counted.fetch_add(1, Relaxed);
             async { "x".repeat(ANSWER) }
         };
-        let service = Router::new().route("/", get(answer));
+        let options = options::parse(["leafid-server".into()]).unwrap().options;
+        let store = Store::new("etcd://127.0.0.1:1", 1, WRITE_TIMEOUT, Stride::new(1, 0).unwrap()).unwrap();
+        let entrance = Entrance::new(&options, &Starting::new(&store), None);
+        entrance.opens(Router::new().route("/", get(answer)));
         let ends = tokio::spawn(async move {
             let graceful = GracefulShutdown::new();
-            connection(server, service, None, graceful.watcher()).await
+            connection(server, entrance, None, graceful.watcher()).await
         });
         (client, answered, ends)
     }

@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 #[derive(Serialize)]
-struct Ready {
-    ready: bool,
+pub(super) struct Ready {
+    pub(super) ready: bool,
     /// What is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    store: String,
-    tags: usize,
+    pub(super) reason: Option<String>,
+    pub(super) store: String,
+    pub(super) tags: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    worker_id: Option<i64>,
+    pub(super) worker_id: Option<i64>,
 }
 
 /// What this server answers, as OpenAPI describes it.

@@ -1,0 +1,104 @@
+//! What connections reach: from the moment at which the port is open whether this server lives, and all of it once its
+//! store has answered. Nothing waits meanwhile for an answer that may never come.
+
+use super::answer;
+use super::rate_limits::RateLimits;
+use super::status::{self, Ready};
+use crate::options::Options;
+use crate::store::Store;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header::{HeaderValue, RETRY_AFTER};
+use axum::http::{Response, StatusCode};
+use axum::routing::get;
+use hyper_util::service::TowerToHyperService;
+use leafid_core::Error;
+use parking_lot::Mutex;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+const WAITING: &str = "waiting for the store";
+
+/// What a server is before it serves. Its listeners share it.
+pub(crate) struct Starting {
+    /// The kind of its store.
+    store: &'static str,
+    /// Why the store has not answered yet.
+    error: Mutex<Option<Error>>,
+}
+
+/// What a listener serves.
+pub(crate) struct Entrance {
+    starting: TowerToHyperService<Router>,
+    open: OnceLock<TowerToHyperService<Router>>,
+    pub(super) connections: usize,
+    pub(super) stop_timeout: Duration,
+    pub(super) rate_limits: Option<Arc<RateLimits>>,
+}
+
+impl Starting {
+    pub(crate) fn new(store: &Store) -> Arc<Starting> {
+        Arc::new(Starting { store: store.name(), error: Mutex::default() })
+    }
+
+    pub(crate) fn failed(&self, error: Error) {
+        *self.error.lock() = Some(error);
+    }
+
+    fn reason(&self) -> String {
+        match &*self.error.lock() {
+            Some(error) => format!("{WAITING}: {}", error.message()),
+            None => WAITING.to_owned(),
+        }
+    }
+}
+
+impl Entrance {
+    pub(crate) fn new(
+        options: &Options,
+        starting: &Arc<Starting>,
+        rate_limits: Option<Arc<RateLimits>>,
+    ) -> Arc<Entrance> {
+        let routes = Router::new()
+            .route("/health", get(status::health))
+            .route("/ready", get(ready))
+            .fallback(unavailable)
+            .with_state(starting.clone());
+        Arc::new(Entrance {
+            starting: TowerToHyperService::new(routes),
+            open: OnceLock::new(),
+            connections: options.max_connections as usize,
+            stop_timeout: options.stop_timeout(),
+            rate_limits,
+        })
+    }
+
+    /// From now on this is served, on the connections that there are, too.
+    pub(crate) fn opens(&self, routes: Router) {
+        let _ = self.open.set(TowerToHyperService::new(routes));
+    }
+
+    pub(super) fn service(&self) -> &TowerToHyperService<Router> {
+        self.open.get().unwrap_or(&self.starting)
+    }
+}
+
+async fn ready(State(starting): State<Arc<Starting>>) -> Response<Body> {
+    let ready = Ready {
+        ready: false,
+        reason: Some(starting.reason()),
+        store: starting.store.to_owned(),
+        tags: 0,
+        worker_id: None,
+    };
+    answer::json(StatusCode::SERVICE_UNAVAILABLE, &ready)
+}
+
+/// All else. Its client asks another server, or comes again.
+async fn unavailable(State(starting): State<Arc<Starting>>) -> Response<Body> {
+    let message = format!("this server has started and serves soon: {}", starting.reason());
+    let mut response = answer::refusal(StatusCode::SERVICE_UNAVAILABLE, "segment_unavailable", &message);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
+}
