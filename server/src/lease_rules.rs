@@ -55,6 +55,8 @@ pub(crate) struct Space {
 pub(crate) struct Claim {
     pub(crate) name: String,
     pub(crate) instance: String,
+    /// Who asks, to be shown.
+    pub(crate) holder: String,
     /// The client's clock.
     pub(crate) now_ms: i64,
     pub(crate) until_ms: Option<i64>,
@@ -156,6 +158,7 @@ impl Pool {
             token,
             released: String::new(),
             instance: claim.instance.clone(),
+            holder: claim.holder.clone(),
             renewals: 0,
             clock_ahead_ms,
             history: String::new(),

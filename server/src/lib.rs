@@ -1,7 +1,7 @@
 //! leafid-server: gives ids, ranges of ids and leases of worker ids to a whole company, from one SQL database.
 //!
 //! The modules are layers, and imports point downwards: `commands`, `http`, then `snowflake` and `tags`, then `leases`,
-//! then `store` and `access`, then `options`, `traces`, `lease_rules`, `table_set` and `clock`. What decides is in
+//! then `store` and `access`, then `options`, `traces`, `lease_rules`, `holder`, `table_set` and `clock`. What decides is in
 //! leafid-core, and in `lease_rules`.
 
 mod access;
@@ -10,6 +10,7 @@ mod clock;
 mod commands;
 mod dots;
 mod exchange;
+mod holder;
 mod http;
 mod lease_rules;
 mod leases;

@@ -4,6 +4,7 @@ mod blocking;
 mod leased;
 mod local;
 
+use crate::holder::Holder;
 use crate::leases::Leases;
 use crate::options::Options;
 use leafid_core::Result;
@@ -21,10 +22,12 @@ pub(crate) enum OwnSnowflake {
 
 impl OwnSnowflake {
     /// Takes a worker id of this host, or prepares to lease one. Errors: those of a worker id of this host.
-    pub(crate) async fn open(options: &Options, leases: &Leases) -> Result<OwnSnowflake> {
+    ///
+    /// `holder`: who this server is.
+    pub(crate) async fn open(options: &Options, leases: &Leases, holder: &Holder) -> Result<OwnSnowflake> {
         match &options.snowflake_local {
             Some(ids) => LocalSnowflake::open(options, ids, leases).await.map(OwnSnowflake::Local),
-            None => Ok(OwnSnowflake::Leased(LeasedSnowflake::new(options, leases.clone()))),
+            None => Ok(OwnSnowflake::Leased(LeasedSnowflake::new(options, leases.clone(), holder.text()))),
         }
     }
 

@@ -138,7 +138,7 @@ def test_metrics_and_health_are_there(file):
         client.ids("order", 7)
         status, text = client.get("/metrics")
         assert status == 200
-        assert 'leafid_server_tag_ids_taken{tag="order"} 7' in text
+        assert 'leafid_server_tag_ids_total{tag="order"} 7' in text
         assert 'leafid_server_requests_total{api="segment",status="200"} 1' in text
         assert text.endswith("# EOF\n")
         assert client.get("/health") == (200, "ok\n")

@@ -26,7 +26,7 @@ class Nodes:
 
     def gave(self):
         """How many ids each of them gave."""
-        return [node.metric("tag_ids_taken", tag="order") for node in self.all]
+        return [node.metric("tag_ids_total", tag="order") for node in self.all]
 
     def assert_own(self, streams):
         """Below the counter, and none twice."""

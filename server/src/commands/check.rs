@@ -78,8 +78,8 @@ async fn check_store(store: &Store, options: &Options, say: &mut impl FnMut(bool
     }
     for (table, is_there) in tables {
         match is_there {
-            true => say(true, format!("table {table}: it is there")),
-            false => say(true, format!("table {table}: it will be made at the first start")),
+            true => say(true, format!("{table}: it is there")),
+            false => say(true, format!("{table}: it will be made at the first start")),
         }
     }
     match settings::compare(store, options).await {

@@ -4,6 +4,8 @@ use super::exposure::exposure;
 use super::opening::open;
 use super::settings;
 use crate::access::Tokens;
+use crate::clock::unix_ms;
+use crate::holder::Holder;
 use crate::http::{App, Entrance, RateLimits, Starting, Tls, admin_api, public_api, serve};
 use crate::leases::Leases;
 use crate::options::{Options, said_of_leaf};
@@ -47,6 +49,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
         Ok::<_, Error>((listens, entrance, served))
     };
     let (address, entrance, served) = open_at("listen", options.listen).await?;
+    let who = Holder::own(address, tls.is_some());
     let administration = match options.admin_listen {
         Some(address) => Some((address, open_at("admin-listen", address).await?)),
         None => None,
@@ -65,7 +68,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
     let leases = Leases::new(store.clone(), options.pool());
     let own = match options.no_snowflake {
         true => None,
-        false => Some(Arc::new(OwnSnowflake::open(&options, &leases).await?)),
+        false => Some(Arc::new(OwnSnowflake::open(&options, &leases, &who).await?)),
     };
     let app = Arc::new(App::new(options, tokens, store.clone(), leases, own.clone(), rate_limits));
     let holder = own.map(|own| {
@@ -256,10 +259,15 @@ async fn look_at_store(app: Arc<App>) {
         let (begun, answers) = (Instant::now(), outage.answers());
         let late =
             |_| Err(Error::new(Code::SegmentUnavailable, format!("no answer within {} s", LATE.as_secs())));
+        let before_ms = unix_ms();
         let looked = timeout(LATE, app.store.now_ms()).await.unwrap_or_else(late);
         *app.store_time.lock() = Some(begun.elapsed());
         match looked {
-            Ok(_) => outage.answered(),
+            Ok(store_ms) => {
+                // It was read in the middle of the look.
+                app.store_ahead_ms.store(store_ms - (before_ms + unix_ms()) / 2, Relaxed);
+                outage.answered();
+            }
             Err(error) => outage.missed(error, answers),
         }
         // Nothing else asks a store that is away, and its return is to be seen soon.

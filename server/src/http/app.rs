@@ -16,7 +16,7 @@ use crate::tags::Tags;
 use leafid_core::Error;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -33,6 +33,8 @@ pub(crate) struct App {
     pub(crate) store_error: Arc<Mutex<Option<Error>>>,
     /// How long that look took.
     pub(crate) store_time: Mutex<Option<Duration>>,
+    /// How far its clock was ahead of this host's then.
+    pub(crate) store_ahead_ms: AtomicI64,
     pub(crate) is_stopping: AtomicBool,
     /// When it began, by the running clock.
     pub(super) started: Duration,
@@ -62,6 +64,7 @@ impl App {
             room: Semaphore::new(options.max_requests as usize),
             rate_limits,
             store_time: Mutex::default(),
+            store_ahead_ms: AtomicI64::new(0),
             is_stopping: AtomicBool::new(false),
             started: running(),
             counts: RequestCounts::default(),

@@ -3,12 +3,14 @@
 use super::answer::{self, Handled, Refusal};
 use super::app::App;
 use crate::access::Grant;
+use crate::holder::stored;
 use crate::lease_rules::Claim;
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
-use axum::http::{Response, StatusCode};
+use axum::http::header::USER_AGENT;
+use axum::http::{HeaderMap, Response, StatusCode};
 use leafid_core::options::id_space;
-use leafid_core::{Error, Result};
+use leafid_core::{Code, Error, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -59,6 +61,7 @@ struct Renewed {
 pub(super) async fn claim(
     State(app): State<Arc<App>>,
     Extension(grant): Extension<Grant>,
+    headers: HeaderMap,
     body: Bytes,
 ) -> Handled {
     let ClaimBody { name, instance, now, until } = parse(&body)?;
@@ -68,8 +71,13 @@ pub(super) async fn claim(
     let name = id_space(Some(&name))?;
     grant.check_tag(&name)?;
     let of = name.clone();
-    let claim = Claim { name, instance: instance.clone(), now_ms: now, until_ms: until, only: None };
-    let (lease, store_ms) = app.leases.claim(claim).await?;
+    let holder = stored(headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default());
+    let claim = Claim { name, instance: instance.clone(), holder, now_ms: now, until_ms: until, only: None };
+    let (lease, store_ms) = app.leases.claim(claim).await.inspect_err(|error| {
+        if error.code() == Code::WorkerInUse {
+            app.counts.claim_refused();
+        }
+    })?;
     app.counts.claimed(&of);
     let claimed = Claimed {
         // Of this request, never from the store.

@@ -2,14 +2,18 @@
 
 use super::app::App;
 use super::counts::Labels;
+use super::monitor_leases::Held;
 use crate::access::Grant;
 use leafid_core::Layout;
-use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::Registry;
+use std::sync::atomic::AtomicU64;
 
-/// Names beyond these are left out: a page of all would be too long.
+type Seconds = Gauge<f64, AtomicU64>;
+
+/// Names and leases beyond these are left out: a page of all would be too long.
 const MOST_NAMES: usize = 1_000;
 
 /// With `leafid_snowflake_handles` alerts and `leafid check --against` see this server as any other host.
@@ -31,8 +35,8 @@ pub(super) fn own(app: &App, grant: &Grant) -> Registry {
     registry
 }
 
-/// What is leased to others.
-pub(super) fn leased(app: &App, grant: &Grant, registry: &mut Registry) {
+/// What is leased, and to whom.
+pub(super) async fn leased(app: &App, grant: &Grant, registry: &mut Registry) {
     let workers: Family<Labels, Gauge> = Family::default();
     let ends = [("first", app.options.workers.start()), ("last", app.options.workers.end())];
     workers.get_or_create(&ends.map(|(label, id)| (label, id.to_string())).to_vec()).set(1);
@@ -43,4 +47,33 @@ pub(super) fn leased(app: &App, grant: &Grant, registry: &mut Registry) {
         claims.get_or_create(&vec![("name", name.clone())]).inc_by(*count);
     }
     registry.register("claims", "Worker ids granted by id space", claims);
+    let refused = ConstCounter::new(app.counts.claims_refused());
+    registry.register("claims_refused", "Claims for which no worker id was free", refused);
+    let seconds = ConstGauge::new(app.options.lease_ms as f64 / 1e3);
+    registry.register("lease_seconds", "How long a lease lasts without a renewal", seconds);
+    let (count, left, ahead): (Family<Labels, Gauge>, Family<Labels, Seconds>, Family<Labels, Seconds>) =
+        Default::default();
+    let look = app.monitor_leases.look(&app.store).await;
+    let held = look.held(grant);
+    for lease in &held {
+        count.get_or_create(&vec![("name", lease.row.name.clone())]).inc();
+    }
+    for Held { row, left_ms } in held.iter().take(MOST_NAMES) {
+        let labels = vec![
+            ("name", row.name.clone()),
+            ("worker_id", row.worker_id.to_string()),
+            ("host", row.holder.host.clone()),
+            ("pid", row.holder.pid.clone()),
+            ("version", row.holder.version.clone()),
+        ];
+        left.get_or_create(&labels).set(*left_ms as f64 / 1e3);
+        ahead.get_or_create(&labels).set(row.clock_ahead_ms as f64 / 1e3);
+    }
+    registry.register("leases", "Worker ids of the store that are held, by id space", count);
+    registry.register("lease_left_seconds", "Until a lease ends unless it is renewed", left);
+    registry.register(
+        "lease_clock_ahead_seconds",
+        "How far the holder's clock was ahead at its claim",
+        ahead,
+    );
 }

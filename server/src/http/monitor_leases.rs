@@ -73,6 +73,12 @@ struct LeaseFigures {
     clock_ahead_ms: i64,
 }
 
+/// A lease that has not ended.
+pub(super) struct Held<'l> {
+    pub(super) row: &'l LeaseRow,
+    pub(super) left_ms: i64,
+}
+
 impl LeaseLooks {
     /// A look that is fresh, or the last one if the store is slow.
     pub(super) async fn look(self: &Arc<Self>, store: &Store) -> LeaseLook {
@@ -108,6 +114,19 @@ impl LeaseLooks {
 }
 
 impl LeaseLook {
+    /// What the viewer may see of all leases, by name and id.
+    pub(super) fn held(&self, grant: &Grant) -> Vec<Held<'_>> {
+        let now_ms = self.now_ms();
+        let seen = self.rows.iter().filter(|row| grant.check_tag(&row.name).is_ok() && row.ends_ms > now_ms);
+        seen.map(|row| Held { row, left_ms: row.ends_ms - now_ms }).collect()
+    }
+
+    /// The clock that judges leases.
+    fn now_ms(&self) -> i64 {
+        let passed = running().saturating_sub(self.at.unwrap_or_default());
+        self.store_ms + i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)
+    }
+
     /// The leases of the id space `name`, or of this server's own, or of the first one. `own`: the worker id of this
     /// server's snowflakes.
     pub(super) fn view(
@@ -125,8 +144,7 @@ impl LeaseLook {
         let known = |name: &str| names.contains_key(name) || (name == default && names.is_empty());
         let first = names.keys().next().copied().unwrap_or(default);
         let name = name.filter(|name| known(name)).unwrap_or(if known(default) { default } else { first });
-        let passed = running().saturating_sub(self.at.unwrap_or_default());
-        let now_ms = self.store_ms + i64::try_from(passed.as_millis()).unwrap_or(i64::MAX);
+        let now_ms = self.now_ms();
         let is_seen = names.contains_key(name);
         let held = self.rows.iter().filter(|row| is_seen && row.name == name);
         LeasesView {

@@ -3,6 +3,7 @@
 use super::admin;
 use super::answer;
 use super::app::App;
+use super::counts::Api;
 use super::guard::{Gate, MOST_BODY, guard, paced};
 use super::hosts::Hosts;
 use super::leaf;
@@ -29,6 +30,7 @@ use hyper_util::service::TowerToHyperService;
 use leafid_core::{Code, Error};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::time::timeout;
 
 /// What everybody may ask for who has the tokens.
@@ -141,7 +143,7 @@ fn plain_uri(uri: &Uri) -> Option<Uri> {
 
 /// Counts each request, and bounds how many there are, and how long each takes.
 async fn limited(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let path = request.uri().path().to_owned();
+    let (api, begun) = (Api::of(request.uri().path()), Instant::now());
     let response = match app.room.try_acquire() {
         Err(_) => {
             let message = "too many requests at a time: see --max-requests";
@@ -151,6 +153,6 @@ async fn limited(State(app): State<Arc<App>>, request: Request, next: Next) -> R
             answer::refused(&Error::new(Code::SegmentUnavailable, "the request took too long"))
         }),
     };
-    app.counts.count(&path, response.status());
+    app.counts.count(api, response.status(), begun.elapsed());
     response
 }

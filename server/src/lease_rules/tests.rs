@@ -14,6 +14,7 @@ fn asks(instance: &str, now_ms: i64) -> Claim {
     Claim {
         name: "default".into(),
         instance: instance.into(),
+        holder: format!("of {instance}"),
         now_ms,
         until_ms: Some(now_ms + 30_000),
         only: None,
@@ -31,6 +32,8 @@ fn a_claim_gets_the_lowest_free_id_and_a_span_from_its_clock() -> Result<()> {
     assert_eq!((first.ends_ms, first.token.as_str(), first.clock_ahead_ms), (NOW_MS + 30_005, "t1", -5));
     let second = claim(std::slice::from_ref(&first), &asks("b", NOW_MS), NOW_MS, "t2")?;
     assert_eq!(second.worker_id, 1);
+    let renewed = pool().renew(&second, NOW_MS + 40_000, NOW_MS + 10, "t3".into())?;
+    assert_eq!((renewed.holder.as_str(), renewed.release(NOW_MS).holder.as_str()), ("of b", ""));
     let error = claim(&[first, second], &asks("c", NOW_MS), NOW_MS + 5, "t3").unwrap_err();
     assert_eq!(error.code(), Code::WorkerInUse);
     assert!(error.message().contains("in 29995 ms"), "{error}");

@@ -40,6 +40,9 @@ pub(crate) struct Worker {
     pub(crate) released: String,
     /// That of the claim.
     pub(crate) instance: String,
+    /// Who made the claim, to be shown.
+    #[serde(default)]
+    pub(crate) holder: String,
     pub(crate) renewals: i64,
     /// How far the holder's clock was ahead of the database's at the claim.
     pub(crate) clock_ahead_ms: i64,
@@ -60,6 +63,7 @@ impl Worker {
             token: String::new(),
             released: self.token.clone(),
             instance: String::new(),
+            holder: String::new(),
             ..self.clone()
         }
     }
@@ -138,6 +142,7 @@ impl Worker {
             token: String::new(),
             released: String::new(),
             instance: String::new(),
+            holder: String::new(),
             ..self.clone()
         };
         let skipped = reset.skipped.iter().map(in_ms).collect();

@@ -33,6 +33,8 @@ pub(crate) struct LeasedSnowflake {
     leases: Leases,
     name: String,
     only: Option<i64>,
+    /// Who this server is.
+    holder: String,
     runtime: Handle,
     machine: Mutex<LeasedRun>,
     generator: Mutex<Option<Arc<Snowflake>>>,
@@ -66,7 +68,7 @@ impl Drop for Wish<'_> {
 }
 
 impl LeasedSnowflake {
-    pub(super) fn new(options: &Options, leases: Leases) -> Arc<LeasedSnowflake> {
+    pub(super) fn new(options: &Options, leases: Leases, holder: String) -> Arc<LeasedSnowflake> {
         let settings = RunSettings {
             name: options.snowflake_name.clone(),
             layout: LAYOUT,
@@ -88,6 +90,7 @@ impl LeasedSnowflake {
             leases,
             name: options.snowflake_name.clone(),
             only: options.snowflake_worker,
+            holder,
             runtime: Handle::current(),
             machine: Mutex::new(LeasedRun { run, leases: ProcessLeases::new(), looks_at: None, error: None }),
             generator: Mutex::default(),
@@ -328,6 +331,7 @@ impl LeasedSnowflake {
         let claim = Claim {
             name: request.name,
             instance: request.instance,
+            holder: self.holder.clone(),
             now_ms: request.now_ms,
             until_ms: Some(request.until_ms),
             only: self.only,

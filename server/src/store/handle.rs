@@ -109,8 +109,8 @@ impl Store {
     calls_of_databases! {
         /// Errors: `invalid_argument` for tables by which ids would come twice.
         Sql check_tables() -> ();
-        /// The tables, and whether each is there. Errors: the store does not answer.
-        Sql tables() -> Vec<(&'static str, bool)>;
+        /// The tables and the columns that a start makes, and whether each is there. Errors: the store does not answer.
+        Sql tables() -> Vec<(String, bool)>;
         /// What is no fault of the tables, but differs from those that are made here.
         Sql differences() -> Vec<(String, String)>;
         /// Whether a pooler shares connections between transactions, as far as it can be seen. Errors: `invalid_argument`

@@ -2,9 +2,10 @@
 
 use super::sql::Sql;
 use super::transaction::{Value, integer, text};
+use crate::holder::Holder;
 use leafid_core::Result;
 
-const COLUMNS: &str = "name, worker_id, instance, ends_ms, clock_ahead_ms";
+const COLUMNS: &str = "name, worker_id, instance, ends_ms, clock_ahead_ms, holder";
 
 /// A worker id that is held.
 pub(crate) struct LeaseRow {
@@ -17,6 +18,8 @@ pub(crate) struct LeaseRow {
     pub(crate) ends_ms: i64,
     /// How far the holder's clock was ahead of that clock at the claim.
     pub(crate) clock_ahead_ms: i64,
+    /// Who made the claim.
+    pub(crate) holder: Holder,
 }
 
 /// The rows by name and id, at most `most` of them, and the database's clock.
@@ -39,6 +42,7 @@ pub(super) async fn lease_rows(store: &Sql, most: usize) -> Result<(i64, Vec<Lea
             instance: text(row, 2)?,
             ends_ms: integer(row, 3)?,
             clock_ahead_ms: integer(row, 4)?,
+            holder: Holder::parse(&text(row, 5)?),
         })
     });
     Ok((store_ms, rows.collect::<Result<_>>()?))

@@ -28,11 +28,17 @@ pub(super) fn lease_tables(dialect: &Dialect) -> [(&'static str, String); 2] {
             renewals bigint NOT NULL,
             clock_ahead_ms bigint NOT NULL,
             history varchar(4000) NOT NULL DEFAULT '',
+            holder varchar(255) NOT NULL DEFAULT '',
             PRIMARY KEY (name, worker_id)
         ) {options}"
     );
     [("leafid_space", space), ("leafid_worker", worker)]
 }
+
+/// A column of `leafid_worker` that tables of 0.1.0 lack, and the statement that adds it.
+pub(super) const HOLDER: &str = "holder";
+pub(super) const ADD_HOLDER: &str =
+    "ALTER TABLE leafid_worker ADD COLUMN holder varchar(255) NOT NULL DEFAULT ''";
 
 /// Said of a store that was empty. A volume that is not mounted, or another folder, looks like a first start.
 pub(super) fn made_anew(shown: &str, what: &str) -> String {

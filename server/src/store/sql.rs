@@ -95,6 +95,7 @@ impl Sql {
         if !new.is_empty() {
             log::warn!("{}", schema::made_anew(&self.shown, &format!("tables {}", new.join(", "))));
         }
+        self.make_later().await?;
         self.check_tables().await?;
         let columns = self.columns("leaf_alloc").await?;
         let largest = match columns.iter().find(|(name, _)| name == "max_id") {
@@ -106,6 +107,33 @@ impl Sql {
         let has_update_time = columns.iter().any(|(name, _)| name == "update_time");
         let _ = self.counters.set(Counters { largest, has_update_time });
         Ok(())
+    }
+
+    /// Makes what later versions than 0.1.0 have beside the tables of that one.
+    async fn make_later(&self) -> Result<()> {
+        if !self.has_holder().await? {
+            self.later(schema::ADD_HOLDER.to_owned(), self.has_holder()).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs a statement, unless another server was first.
+    async fn later(&self, statement: String, is_there: impl Future<Output = Result<bool>>) -> Result<()> {
+        let shown = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+        let done =
+            self.transaction(move |tx| Box::pin(async move { tx.execute(&statement, &[]).await })).await;
+        match done {
+            Ok(_) => log::info!("{}: {shown}", self.shown),
+            Err(_) if is_there.await? => {}
+            Err(error) => {
+                return Err(error.context(format!("this user may not do it, so let another one run {shown}")));
+            }
+        }
+        Ok(())
+    }
+
+    async fn has_holder(&self) -> Result<bool> {
+        Ok(self.columns("leafid_worker").await?.iter().any(|(name, _)| name == schema::HOLDER))
     }
 
     /// Errors: `invalid_argument` for a table without transactions, where two servers would take one range.
@@ -130,12 +158,13 @@ impl Sql {
         self.counters.get().map_or(0, |counters| counters.largest)
     }
 
-    /// The tables, and whether each is there. Errors: the database does not say.
-    pub(crate) async fn tables(&self) -> Result<Vec<(&'static str, bool)>> {
+    /// The tables and the columns that a start makes, and whether each is there. Errors: the database does not say.
+    pub(crate) async fn tables(&self) -> Result<Vec<(String, bool)>> {
         let mut tables = Vec::new();
         for table in ["leaf_alloc", "leafid_space", "leafid_worker"] {
-            tables.push((table, self.has(table).await?));
+            tables.push((format!("table {table}"), self.has(table).await?));
         }
+        tables.push((format!("column leafid_worker.{}", schema::HOLDER), self.has_holder().await?));
         Ok(tables)
     }
 

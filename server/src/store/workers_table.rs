@@ -9,8 +9,7 @@ use leafid_core::Result;
 use std::sync::Arc;
 
 const SPACE: &str = "floor_ms, latest_ms, longest_ms, revision";
-const WORKER: &str =
-    "worker_id, begins_ms, until_ms, ends_ms, token, released, instance, renewals, clock_ahead_ms, history";
+const WORKER: &str = "worker_id, begins_ms, until_ms, ends_ms, token, released, instance, renewals, clock_ahead_ms, history, holder";
 
 /// The worker ids of one name, in a transaction that has locked them.
 pub(crate) struct WorkersTable<'t> {
@@ -68,6 +67,7 @@ impl<'t> WorkersTable<'t> {
                     renewals: integer(row, 7)?,
                     clock_ahead_ms: integer(row, 8)?,
                     history: text(row, 9)?,
+                    holder: text(row, 10)?,
                 })
             })
             .collect()
@@ -77,10 +77,10 @@ impl<'t> WorkersTable<'t> {
     pub(crate) async fn put(&mut self, worker: &Worker, is_new: bool) -> Result<()> {
         let put = if is_new {
             "INSERT INTO leafid_worker (begins_ms, until_ms, ends_ms, token, released, instance, renewals, \
-             clock_ahead_ms, history, name, worker_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+             clock_ahead_ms, history, holder, name, worker_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         } else {
             "UPDATE leafid_worker SET begins_ms = ?, until_ms = ?, ends_ms = ?, token = ?, released = ?, instance = ?, \
-             renewals = ?, clock_ahead_ms = ?, history = ? WHERE name = ? AND worker_id = ?"
+             renewals = ?, clock_ahead_ms = ?, history = ?, holder = ? WHERE name = ? AND worker_id = ?"
         };
         let values = [
             Value::Int(worker.begins_ms),
@@ -92,6 +92,7 @@ impl<'t> WorkersTable<'t> {
             Value::Int(worker.renewals),
             Value::Int(worker.clock_ahead_ms),
             Value::Text(&worker.history),
+            Value::Text(&worker.holder),
             Value::Text(self.name),
             Value::Int(worker.worker_id),
         ];
@@ -115,8 +116,8 @@ impl<'t> WorkersTable<'t> {
 
     /// Ends all tokens: no holder may renew.
     pub(crate) async fn void_tokens(&mut self) -> Result<()> {
-        let void =
-            "UPDATE leafid_worker SET token = '', released = '', instance = '', ends_ms = 0 WHERE name = ?";
+        let void = "UPDATE leafid_worker SET token = '', released = '', instance = '', holder = '', ends_ms = 0 \
+                    WHERE name = ?";
         self.tx.execute(void, &[Value::Text(self.name)]).await?;
         Ok(())
     }

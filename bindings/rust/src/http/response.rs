@@ -2,6 +2,7 @@
 
 use super::deadline::{Deadlines, Exchange};
 use super::settings::{Server, Settings};
+use crate::os::hostname::hostname;
 use leafid_core::http::{
     BodyEnd, Frame, HURRY, HttpCall, HttpEnd, LARGEST_BODY, NoResponse, ResponseHead, TlsFault,
 };
@@ -10,6 +11,12 @@ use rustls::CertificateError;
 use std::io::{self, Read};
 use ureq::http::{HeaderValue, Version, header};
 use ureq::{Agent, Timeout};
+
+/// Who asks, for those who look after a server: it shows who holds a worker id. A forked child is another process.
+fn user_agent() -> Option<HeaderValue> {
+    let (version, host) = (env!("CARGO_PKG_VERSION"), hostname());
+    HeaderValue::from_str(&format!("leafid/{version} (host {host}; pid {})", std::process::id())).ok()
+}
 
 /// Sends a request on a connection, and reads the head of the response.
 fn run(
@@ -24,7 +31,11 @@ fn run(
         Method::Post => ureq::http::Request::post(url),
     };
     if let Some(all) = request.headers_mut() {
-        all.extend(settings.headers.iter().cloned());
+        all.extend(user_agent().map(|value| (header::USER_AGENT, value)));
+        // A header of the user takes the place of ours.
+        for (name, value) in &settings.headers {
+            all.insert(name, value.clone());
+        }
         all.extend(server.proxy_headers());
         if let Some(body) = &ask.body {
             all.insert(header::CONTENT_TYPE, HeaderValue::from_static(body.content_type));

@@ -5,6 +5,7 @@
 use super::counters::{parse, text};
 use super::{Etcd, Read, gateway};
 use crate::clock::filtered_ms;
+use crate::holder::Holder;
 use crate::lease_rules::{Pool, Space, Worker};
 use crate::store::lease_rows::LeaseRow;
 use crate::store::workers::Step;
@@ -171,6 +172,7 @@ pub(crate) async fn lease_rows(etcd: &Etcd, most: usize) -> Result<(i64, Vec<Lea
                 instance: worker.instance,
                 ends_ms: worker.ends_ms,
                 clock_ahead_ms: worker.clock_ahead_ms,
+                holder: Holder::parse(&worker.holder),
             });
         }
     }
@@ -196,7 +198,7 @@ impl StoredWorker {
         let StoredWorker { mut worker, revision } = self;
         let is_void = revision <= space.voided;
         if is_void {
-            for text in [&mut worker.token, &mut worker.released, &mut worker.instance] {
+            for text in [&mut worker.token, &mut worker.released, &mut worker.instance, &mut worker.holder] {
                 text.clear();
             }
         }

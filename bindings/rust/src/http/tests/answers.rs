@@ -32,6 +32,9 @@ fn a_request_and_its_answer() {
     let sent = ["authorization", "x-team", "content-length", "host"].map(|name| headers[name].as_str());
     assert_eq!(sent, ["Bearer secret", "orders", "0", &server.address.to_string()]);
     assert!(!headers.contains_key("accept-encoding"), "{headers:?}");
+    let (version, host) = (env!("CARGO_PKG_VERSION"), crate::os::hostname::hostname());
+    let asks = format!("leafid/{version} (host {host}; pid {})", std::process::id());
+    assert_eq!(headers["user-agent"], asks, "a server shows who holds a worker id");
 }
 
 #[test]
