@@ -18,6 +18,7 @@ mod lease_rows;
 mod mysql;
 mod postgres;
 mod schema;
+mod servers;
 mod settings;
 mod sql;
 mod sqlite;

@@ -6,7 +6,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { chromium } from 'playwright-core'
 
@@ -30,8 +30,10 @@ async function freePort() {
 
 /** A server on one port; `start` and `stop` may be called again. */
 async function server(t, ...options) {
-  const folder = mkdtempSync(join(tmpdir(), 'leafid-monitor-'))
-  const store = join(folder, 'ids.db')
+  return serverOf(t, join(mkdtempSync(join(tmpdir(), 'leafid-monitor-')), 'ids.db'), ...options)
+}
+
+async function serverOf(t, store, ...options) {
   const url = `http://127.0.0.1:${await freePort()}`
   let child
   const start = async () => {
@@ -47,7 +49,7 @@ async function server(t, ...options) {
     })
   t.after(async () => {
     if (child.exitCode === null && child.signalCode === null) await stop()
-    rmSync(folder, { recursive: true })
+    rmSync(dirname(store), { recursive: true, force: true })
   })
   const tag = (name, step = 1000) => execFileSync(binary, ['--store', store, 'tag', name, '--step', String(step)], { stdio: 'ignore' })
   const take = async (name, n) => (await fetch(`${url}/api/segment/get/${encodeURIComponent(name)}?n=${n}`)).text()
@@ -113,6 +115,20 @@ test('bars and rates move while ids are taken, and hostile names are text', asyn
   assert.match(await page.locator('#chosen').textContent(), /^worker id 1, holder <img src=x>/)
   await page.fill('#search', 'ORD')
   await page.waitForFunction(() => document.querySelectorAll('#tags .row').length === 1)
+  assert.deepEqual(failures, [])
+})
+
+test('it names its server, and links the others of the store', async t => {
+  const one = await server(t)
+  const other = await serverOf(t, one.store)
+  const { page, failures } = await open(t, one.url)
+  await page.waitForSelector('#servers:not([hidden])')
+  assert.match(await page.locator('#about').textContent(), new RegExp(`^${one.url}, \\S+ pid \\d+, version `))
+  await page.waitForFunction(() => document.querySelectorAll('#workers .who').length === 2)
+  assert.match(await page.locator('#workers .who').first().textContent(), /^\S+ pid \d+, leafid-server\//)
+  const link = page.locator('#siblings a')
+  assert.equal(await link.getAttribute('href'), `${other.url}/monitor`)
+  await other.stop()
   assert.deepEqual(failures, [])
 })
 

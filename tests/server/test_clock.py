@@ -86,6 +86,7 @@ def check_freed(url, clock, name, environment=None):
         assert client.ids("any", 1, "snowflake") == []
         status, text = worker(url, "show", "--name", name)
         assert status == 0 and "worker id 7: held by" in text and "ms ahead" in text, text
+        assert f"… (host {os.uname().nodename}, pid " in text, "the server that holds it"
         status, text = worker(url, "free", "7", "--confirm", "8", "--name", name)
         assert status == 1 and "confirm is 8; allowed: 7" in text, text
         status, text = worker(url, "free", "7", "--confirm", "7", "--name", name)

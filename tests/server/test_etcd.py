@@ -3,6 +3,7 @@
 import base64
 import json
 import shutil
+import signal
 import tempfile
 import threading
 from pathlib import Path
@@ -13,6 +14,7 @@ import test_clock
 import test_dots
 import test_leases
 import test_local
+import test_monitor
 import test_regions
 import test_settings
 import test_segments
@@ -28,8 +30,8 @@ from test_segments import all_go_on, run_clients
 QUICK = ("--store-timeout-ms", "3000")
 
 
-# In each write, and in no read.
-WRITE = b'"request_put"'
+# In each write, and in no read; a server announces itself without it.
+WRITE = b'"mod_revision"'
 
 
 def opened(size, hosts=(), tls=None):
@@ -119,6 +121,10 @@ def test_check_is_green_on_a_stock_cluster():
                 pass
     finally:
         cluster.remove()
+
+
+def test_a_server_names_the_others_of_the_cluster(one):
+    test_monitor.check_servers(one.url)
 
 
 def test_a_row_never_begins_below_ids_that_another_gave_by_its_name(one, tag):
@@ -265,28 +271,45 @@ def test_an_old_copy_grants_no_worker_id_until_all_is_over(one, name):
     test_leases.check_rewound(one.url, name, node.store_copy, lambda _: node.restore())
 
 
-def test_a_late_write_does_not_meet_its_revision_in_another_history(one, new_tag):
+def test_a_late_write_does_not_meet_its_revision_in_another_history(new_tag):
     """A server has read. Then an old copy is restored, another server's write gets the same revision, and the first
     one's write comes: it would set the counter back."""
+    one = opened(1)
     tag = new_tag(one, 10)
     node = one.nodes[0]
     node.store_copy()
     network = SlowNetwork(node.port, WRITE)
+
+    def changed_at():
+        key = f"{urlsplit(one.url).path.strip('/') or 'leafid'}/tag/{tag}"
+        return int(node.ask("/v3/kv/range", {"key": encoded(key)})["kvs"][0]["mod_revision"])
+
+    def is_announced(server):
+        return server.url in [each["url"] for each in test_monitor.state(server.client())["servers"]]
+
     slow = Server(one.url.replace(str(node.port), str(network.own_port)), "--store-timeout-ms", "60000", "--no-snowflake")
     late = []
     try:
+        until(lambda: is_announced(slow), "its own write is over")
         with Server(one.url, "--no-snowflake") as server:
+            until(lambda: is_announced(server), "its own write is over")
             assert server.client().range(tag, 10) == (1, 11)
-        read_at = node.revision()
+        read_at = changed_at()
         network.holding.set()
         client = slow.client()
         asking = threading.Thread(target=lambda: late.append(client.range(tag, 10)))
         asking.start()
         assert network.held.wait()
+        # It announces itself no more meanwhile.
+        slow.process.send_signal(signal.SIGSTOP)
         node.restore()
         with Server(one.url, "--no-snowflake") as server:
+            until(lambda: is_announced(server), "its own write is over")
+            while int(node.revision()) < read_at - 1:
+                node.ask("/v3/kv/put", {"key": encoded("another"), "value": ""})
             given = server.client().range(tag, 100)
-            assert given == (1, 101) and node.revision() == read_at
+            assert given == (1, 101) and changed_at() == read_at
+        slow.process.send_signal(signal.SIGCONT)
         network.holding.clear()
         network.go.set()
         asking.join()
@@ -295,6 +318,7 @@ def test_a_late_write_does_not_meet_its_revision_in_another_history(one, new_tag
         network.go.set()
         slow.kill()
         network.close()
+        one.remove()
 
 
 def test_a_compaction_changes_nothing(one, new_tag):

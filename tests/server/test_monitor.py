@@ -1,6 +1,7 @@
 """The monitor page and its figures."""
 
 import json
+import os
 import re
 import subprocess
 import urllib.parse
@@ -72,6 +73,7 @@ def test_a_lease_is_listed_until_it_is_released(store, name):
         (held,) = found["held"]
         assert held["worker_id"] == lease["worker_id"] and held["holder"] == instance[:12] + "…"
         assert 0 < held["left_ms"] <= 20000 and 2000 < held["clock_ahead_ms"] < 3000
+        assert {held[key] for key in ("host", "pid", "version", "url")} == {""}, "the claim does not say who it is"
         assert instance not in json.dumps(found) and lease["token"] not in json.dumps(found)
         given_back = {"name": name, "worker_id": lease["worker_id"], "token": lease["token"], "until": now_ms()}
         assert client.post("/api/worker/release", given_back)[0] == 204
@@ -84,6 +86,50 @@ def test_the_own_worker_id_is_marked(file):
         client = server.client()
         found = until(lambda: (seen := state(client)["leases"])["own_worker_id"] is not None and seen, "it is held")
         assert found["own_worker_id"] in [lease["worker_id"] for lease in found["held"]]
+
+
+def check_servers(url):
+    """Also that which holds no worker id is seen."""
+    with Server(url) as one, Server(url, "--no-snowflake") as other:
+        urls = {one.url, other.url}
+
+        def seen(server):
+            """Servers of other tests that were killed are shown for a while, too."""
+            found = state(server.client())
+            found["servers"] = [each for each in found["servers"] if each["url"] in urls]
+            return len(found["servers"]) == 2 and found
+
+        for server in (one, other):
+            found = until(lambda: seen(server), "both are seen")
+            own, host = found["server"], os.uname().nodename
+            assert (own["url"], own["pid"], own["host"]) == (server.url, str(server.process.pid), host)
+            expected = {(host, str(each.process.pid), f"leafid-server/{own['version']}", each.url) for each in (one, other)}
+            keys = ("host", "pid", "version", "url")
+            assert {tuple(each[key] for key in keys) for each in found["servers"]} == expected
+
+        def holds():
+            held = [lease for lease in state(other.client())["leases"]["held"] if lease["url"] == one.url]
+            return held and held[0]
+
+        held = until(holds, "it holds a worker id")
+        assert (held["host"], held["pid"]) == (os.uname().nodename, str(one.process.pid))
+        assert one.end() == 0
+        until(lambda: one.url not in [each["url"] for each in state(other.client())["servers"]], "one has ended")
+
+
+def test_it_names_its_server_and_the_others_of_the_store(store):
+    check_servers(store.url)
+
+
+def test_the_row_of_a_server_that_was_gone_for_a_day_is_used_again(file):
+    with Server(file.url, "--no-snowflake") as server:
+        until(lambda: state(server.client())["servers"], "it is seen")
+        server.kill()
+    file.sql(f"UPDATE leafid_server SET server = 'gone', seen_ms = {now_ms() - 90_000_000}")
+    with Server(file.url, "--no-snowflake") as server:
+        until(lambda: state(server.client())["servers"], "it is seen")
+        (row,) = file.sql("SELECT server FROM leafid_server")
+        assert row.endswith(server.url)
 
 
 def test_an_empty_server_has_figures_of_itself_and_its_store(file):

@@ -28,6 +28,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// A store that takes longer does not answer: as long a caller waits for an id.
 const LATE: Duration = Duration::from_secs(2);
 
+/// How often it says that it lives.
+const ANNOUNCE: Duration = Duration::from_secs(20);
+
 /// Said of a pooler.
 pub(super) const POOLED: &str =
     "the database is behind a pooler that shares connections between transactions: nothing here needs more";
@@ -70,7 +73,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
         true => None,
         false => Some(Arc::new(OwnSnowflake::open(&options, &leases, &who).await?)),
     };
-    let app = Arc::new(App::new(options, tokens, store.clone(), leases, own.clone(), rate_limits));
+    let app = Arc::new(App::new(options, tokens, store.clone(), leases, own.clone(), rate_limits, who));
     let holder = own.map(|own| {
         let stop = stop.clone();
         tokio::spawn(async move { own.run(stop).await })
@@ -106,6 +109,10 @@ pub(super) async fn run(options: Options) -> Result<()> {
     }
     if app.options.give_back {
         give_back(&app).await;
+    }
+    let is_up = app.store_error.lock().is_none();
+    if is_up && let Err(error) = store.announce(&app.who, true).await {
+        log::debug!("other servers of the store see this one for a while: {error}");
     }
     store.close().await;
     traces::stop().await;
@@ -254,13 +261,13 @@ async fn prepare(store: &Store) -> Result<()> {
 }
 
 async fn look_at_store(app: Arc<App>) {
+    let late = || Error::new(Code::SegmentUnavailable, format!("no answer within {} s", LATE.as_secs()));
     let outage = app.tags.outage();
+    let mut announced: Option<Instant> = None;
     loop {
         let (begun, answers) = (Instant::now(), outage.answers());
-        let late =
-            |_| Err(Error::new(Code::SegmentUnavailable, format!("no answer within {} s", LATE.as_secs())));
         let before_ms = unix_ms();
-        let looked = timeout(LATE, app.store.now_ms()).await.unwrap_or_else(late);
+        let looked = timeout(LATE, app.store.now_ms()).await.unwrap_or_else(|_| Err(late()));
         *app.store_time.lock() = Some(begun.elapsed());
         match looked {
             Ok(store_ms) => {
@@ -269,6 +276,15 @@ async fn look_at_store(app: Arc<App>) {
                 outage.answered();
             }
             Err(error) => outage.missed(error, answers),
+        }
+        if outage.is_over()
+            && announced.is_none_or(|at| at.elapsed() >= ANNOUNCE)
+            && !app.is_stopping.load(Relaxed)
+        {
+            match timeout(LATE, app.store.announce(&app.who, false)).await.unwrap_or_else(|_| Err(late())) {
+                Ok(()) => announced = Some(Instant::now()),
+                Err(error) => log::debug!("other servers of the store do not see this one: {error}"),
+            }
         }
         // Nothing else asks a store that is away, and its return is to be seen soon.
         sleep(if outage.is_over() { LOOK } else { LOOK / 10 }).await;

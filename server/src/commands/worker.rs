@@ -2,6 +2,7 @@
 
 use super::opening::open;
 use super::settings::lease_ms;
+use crate::holder::Holder;
 use crate::lease_rules::{Pool, Worker};
 use crate::leases::Leases;
 use crate::options::{Options, WorkerCommand};
@@ -50,13 +51,21 @@ async fn show(leases: &Leases, name: &str) -> Result<()> {
 fn line(worker: &Worker, store_ms: i64) -> Result<String> {
     let holder: String = worker.instance.chars().take(SHOWN).collect();
     let lease = match worker.is_held(store_ms) {
-        true => format!("held by {holder}… until {}", Utc(worker.ends_ms)),
+        true => format!("held by {holder}…{} until {}", who(worker), Utc(worker.ends_ms)),
         false => "held by nobody".to_owned(),
     };
     let ahead_ms = (worker.until_ms - store_ms).max(0);
     let span = format!("granted up to {}, {ahead_ms} ms ahead", Utc(worker.until_ms));
     let skipped = worker.skipped()?.iter().map(skips).collect::<String>();
     Ok(format!("worker id {}: {lease}; {span}{skipped}", worker.worker_id))
+}
+
+/// What the claim said of its process.
+fn who(worker: &Worker) -> String {
+    match Holder::parse(&worker.holder) {
+        Holder { host, pid, .. } if !host.is_empty() => format!(" (host {host}, pid {pid})"),
+        _ => String::new(),
+    }
 }
 
 fn skips(&(from_ms, until_ms): &(i64, i64)) -> String {

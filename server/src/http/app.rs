@@ -8,6 +8,7 @@ use super::tinyid_tokens::TinyidTokens;
 use crate::access::Tokens;
 use crate::clock::running;
 use crate::dots::Dots;
+use crate::holder::Holder;
 use crate::leases::Leases;
 use crate::options::Options;
 use crate::snowflake::OwnSnowflake;
@@ -35,6 +36,8 @@ pub(crate) struct App {
     pub(crate) store_time: Mutex<Option<Duration>>,
     /// How far its clock was ahead of this host's then.
     pub(crate) store_ahead_ms: AtomicI64,
+    /// Who this server is.
+    pub(crate) who: Holder,
     pub(crate) is_stopping: AtomicBool,
     /// When it began, by the running clock.
     pub(super) started: Duration,
@@ -56,6 +59,7 @@ impl App {
         leases: Leases,
         snowflake: Option<Arc<OwnSnowflake>>,
         rate_limits: Option<Arc<RateLimits>>,
+        who: Holder,
     ) -> App {
         let tags = Tags::new(store.clone(), &options);
         App {
@@ -65,6 +69,7 @@ impl App {
             rate_limits,
             store_time: Mutex::default(),
             store_ahead_ms: AtomicI64::new(0),
+            who,
             is_stopping: AtomicBool::new(false),
             started: running(),
             counts: RequestCounts::default(),

@@ -10,6 +10,7 @@ use super::monitor_leases::LeasesView;
 use super::monitor_tags::{Order, TagsView, Wanted};
 use crate::access::Grant;
 use crate::clock::running;
+use crate::holder::Holder;
 use axum::body::Body;
 use axum::extract::{Extension, Query, State};
 use axum::http::header::{
@@ -47,6 +48,8 @@ const MOST_PAGES: usize = 1_000_000;
 #[derive(Serialize)]
 struct MonitorState {
     server: ServerView,
+    /// Those of this store, this one among them.
+    servers: Vec<Holder>,
     store: StoreView,
     #[serde(flatten)]
     tags: TagsView,
@@ -56,6 +59,9 @@ struct MonitorState {
 #[derive(Serialize)]
 struct ServerView {
     version: &'static str,
+    host: String,
+    pid: String,
+    url: String,
     uptime_ms: u64,
     is_stopping: bool,
 }
@@ -94,6 +100,7 @@ async fn figures(app: &Arc<App>, grant: Grant, words: &HashMap<String, String>) 
     let wanted = wanted(words)?;
     let own = app.snowflake.as_ref().and_then(|snowflake| snowflake.worker_id());
     let look = app.monitor_leases.look(&app.store).await;
+    let servers = look.servers().to_vec();
     let leases = look.view(&app.options, &grant, words.get("name").map(String::as_str), own);
     // With very many tags this takes some milliseconds of computing.
     let of = app.clone();
@@ -101,8 +108,12 @@ async fn figures(app: &Arc<App>, grant: Grant, words: &HashMap<String, String>) 
     let tags = tags.map_err(|error| Error::new(Code::Internal, format!("no figures of tags: {error}")))?;
     let error = app.store_error.lock().as_ref().map(|error| error.message().to_owned());
     Ok(MonitorState {
+        servers,
         server: ServerView {
             version: env!("CARGO_PKG_VERSION"),
+            host: app.who.host.clone(),
+            pid: app.who.pid.clone(),
+            url: app.who.url.clone(),
             uptime_ms: running().saturating_sub(app.started).as_millis() as u64,
             is_stopping: app.is_stopping.load(Relaxed),
         },

@@ -2,6 +2,7 @@
 
 use crate::access::Grant;
 use crate::clock::running;
+use crate::holder::Holder;
 use crate::options::Options;
 use crate::store::{LeaseRow, Store};
 use parking_lot::Mutex;
@@ -38,6 +39,7 @@ pub(super) struct LeaseLook {
     at: Option<Duration>,
     store_ms: i64,
     rows: Arc<Vec<LeaseRow>>,
+    servers: Arc<Vec<Holder>>,
     /// Why it has found nothing new.
     error: Option<String>,
 }
@@ -66,7 +68,10 @@ struct NameView {
 #[derive(Serialize)]
 struct LeaseFigures {
     worker_id: i64,
+    /// The beginning of the claim's instance.
     holder: String,
+    #[serde(flatten)]
+    who: Holder,
     /// By the clock of the store.
     ends_ms: i64,
     left_ms: i64,
@@ -103,10 +108,12 @@ impl LeaseLooks {
 
     async fn look_now(&self, store: &Store) {
         let found = store.lease_rows(MOST).await;
+        let servers = store.servers().await;
         let mut last = self.last.lock();
-        match found {
-            Ok((store_ms, rows)) => {
-                *last = LeaseLook { at: Some(running()), store_ms, rows: Arc::new(rows), error: None };
+        match found.and_then(|found| Ok((found, servers?))) {
+            Ok(((store_ms, rows), servers)) => {
+                let (rows, servers) = (Arc::new(rows), Arc::new(servers));
+                *last = LeaseLook { at: Some(running()), store_ms, rows, servers, error: None };
             }
             Err(error) => last.error = Some(error.message().to_owned()),
         }
@@ -119,6 +126,11 @@ impl LeaseLook {
         let now_ms = self.now_ms();
         let seen = self.rows.iter().filter(|row| grant.check_tag(&row.name).is_ok() && row.ends_ms > now_ms);
         seen.map(|row| Held { row, left_ms: row.ends_ms - now_ms }).collect()
+    }
+
+    /// The servers of the store.
+    pub(super) fn servers(&self) -> &[Holder] {
+        &self.servers
     }
 
     /// The clock that judges leases.
@@ -157,7 +169,8 @@ impl LeaseLook {
                 .filter(|row| row.ends_ms > now_ms)
                 .map(|row| LeaseFigures {
                     worker_id: row.worker_id,
-                    holder: holder(&row.instance),
+                    holder: shortened(&row.instance),
+                    who: row.holder.clone(),
                     ends_ms: row.ends_ms,
                     left_ms: row.ends_ms - now_ms,
                     clock_ahead_ms: row.clock_ahead_ms,
@@ -173,7 +186,7 @@ impl LeaseLook {
 }
 
 /// The beginning of an instance.
-fn holder(instance: &str) -> String {
+fn shortened(instance: &str) -> String {
     let mut shown: String = instance.chars().take(SHOWN).collect();
     if shown.len() < instance.len() {
         shown.push('…');

@@ -1,9 +1,11 @@
 //! What the server asks of a store, whatever it is.
 
 use super::alloc;
+use super::etcd::servers as servers_of_etcd;
 use super::etcd::{Etcd, counters, worker_keys};
 use super::lease_rows;
 use super::lease_rows::LeaseRow;
+use super::servers;
 use super::settings;
 use super::settings::{Settings, check_format};
 use super::sql::Sql;
@@ -13,6 +15,7 @@ use super::tag_rows;
 use super::tag_rows::{TagChange, TagRow};
 use super::workers;
 use super::workers::Step;
+use crate::holder::Holder;
 use crate::lease_rules::{Pool, Space, Worker};
 use crate::traces::in_store;
 use leafid_core::{Fetched, Result};
@@ -154,6 +157,10 @@ impl Store {
         /// The worker ids that are held, by name and id, at most `most` of them, and the clock that judges leases. It
         /// locks nothing, and is to be shown only.
         lease_rows worker_keys lease_rows(most: usize) -> (i64, Vec<LeaseRow>);
+        /// Says to all who look that this server lives, or that it `ends`.
+        servers servers_of_etcd announce(who: &Holder, ends: bool) -> ();
+        /// The servers that live.
+        servers servers_of_etcd servers() -> Vec<Holder>;
         /// The store's clock, and what is stored of a name and its worker ids.
         workers worker_keys workers(name: &str) -> (i64, Space, Vec<Worker>);
     }

@@ -37,8 +37,22 @@ pub(super) fn lease_tables(dialect: &Dialect) -> [(&'static str, String); 2] {
 
 /// A column of `leafid_worker` that tables of 0.1.0 lack, and the statement that adds it.
 pub(super) const HOLDER: &str = "holder";
+pub(super) const SERVERS: &str = "leafid_server";
 pub(super) const ADD_HOLDER: &str =
     "ALTER TABLE leafid_worker ADD COLUMN holder varchar(255) NOT NULL DEFAULT ''";
+
+/// The table of the servers, which stores of 0.1.0 lack.
+pub(super) fn server_table(dialect: &Dialect) -> String {
+    let options = dialect.table_options;
+    format!(
+        "CREATE TABLE IF NOT EXISTS leafid_server (
+            server varchar(255) NOT NULL,
+            holder varchar(255) NOT NULL,
+            seen_ms bigint NOT NULL,
+            PRIMARY KEY (server)
+        ) {options}"
+    )
+}
 
 /// Said of a store that was empty. A volume that is not mounted, or another folder, looks like a first start.
 pub(super) fn made_anew(shown: &str, what: &str) -> String {

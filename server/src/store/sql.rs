@@ -114,6 +114,9 @@ impl Sql {
         if !self.has_holder().await? {
             self.later(schema::ADD_HOLDER.to_owned(), self.has_holder()).await?;
         }
+        if !self.has(schema::SERVERS).await? {
+            self.later(schema::server_table(self.dialect), self.has(schema::SERVERS)).await?;
+        }
         Ok(())
     }
 
@@ -165,6 +168,7 @@ impl Sql {
             tables.push((format!("table {table}"), self.has(table).await?));
         }
         tables.push((format!("column leafid_worker.{}", schema::HOLDER), self.has_holder().await?));
+        tables.push((format!("table {}", schema::SERVERS), self.has(schema::SERVERS).await?));
         Ok(tables)
     }
 

@@ -2,7 +2,7 @@
 
 import { Session } from './session.js'
 import { TagRows } from './tags.js'
-import { Pages, Spark, count, duration, find, make, milliseconds, plural, rate, tell } from './text.js'
+import { Pages, Spark, count, duration, find, make, milliseconds, plural, process, rate, tell } from './text.js'
 import { Workers } from './workers.js'
 
 const TYPING_MS = 200
@@ -24,6 +24,7 @@ const session = new Session({
     find('forget').hidden = !session.hasToken
     live(state.server.is_stopping ? 'stopping' : 'live')
     showServer(state)
+    showServers(state)
     showTags(state)
     showWorkers(state.leases)
   },
@@ -56,7 +57,8 @@ function ask(changed) {
 }
 
 function showServer({ server, store, ids_per_second, tags_held, tags_failing }) {
-  tell(find('about'), `version ${server.version}, up for ${duration(server.uptime_ms / 1000)}`)
+  const up = duration(server.uptime_ms / 1000)
+  tell(find('about'), `${server.url}, ${process(server)}, version ${server.version}, up for ${up}`)
   tell(find('rate'), rate(ids_per_second))
   rates.add(ids_per_second)
   tell(find('latency'), store.is_up ? milliseconds(store.latency_ms) : 'down')
@@ -66,6 +68,24 @@ function showServer({ server, store, ids_per_second, tags_held, tags_failing }) 
   tell(find('tags-held'), count(tags_held))
   tell(find('tags-note'), tags_failing ? `${plural(tags_failing, 'fails', 'fail')} at the last fetch` : 'none fails')
   find('tags-note').classList.toggle('bad', tags_failing > 0)
+}
+
+/** The other servers of the store, each with a link to its own page. */
+function showServers({ server, servers }) {
+  const others = servers.filter(each => each.url !== server.url || each.pid !== server.pid)
+  const known = others.map(each => `${each.url} ${process(each)} ${each.version}`).join('\n')
+  const list = find('siblings')
+  find('servers').hidden = others.length === 0
+  if (list.dataset.known === known) return
+  list.dataset.known = known
+  list.replaceChildren(
+    ...others.map(each => {
+      // It is a text of another process.
+      const name = make(/^https?:\/\//.test(each.url) ? 'a' : 'span', '', each.url)
+      if (name.tagName === 'A') name.href = `${each.url}/monitor`
+      return make('li', '', name, make('span', 'note', ` ${process(each)}, ${each.version}`))
+    }),
+  )
 }
 
 function showTags(state) {

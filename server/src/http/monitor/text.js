@@ -47,6 +47,9 @@ export function duration(value) {
   return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`
 }
 
+/** A process as its host and number, which may be empty. */
+export const process = ({ host, pid }) => [host, pid && `pid ${pid}`].filter(Boolean).join(' ')
+
 export const plural = (number, one, many) => `${count(number)} ${number === 1 ? one : many}`
 
 /** Buttons to the pages of a list; `go` is called with a page, from 0. */

@@ -1,6 +1,6 @@
 // The worker ids: a map of all, and a list of those that are held.
 
-import { Pages, count, duration, find, label, make, tell } from './text.js'
+import { Pages, count, duration, find, label, make, process, tell } from './text.js'
 
 const ROWS = 10
 /** A clock that is off by as much is marked. */
@@ -88,7 +88,8 @@ export class Workers {
     const whose = lease.worker_id === this.#leases.own_worker_id ? ' (this server)' : ''
     const ends = new Date(lease.ends_ms).toLocaleTimeString()
     const clock = clockText(lease.clock_ahead_ms)
-    return `worker id ${lease.worker_id}, holder ${lease.holder}${whose}, lease ends in ${duration(lease.left_ms / 1000)} at ${ends}, clock ${clock}`
+    const who = process(lease) && `, ${process(lease)}`
+    return `worker id ${lease.worker_id}, holder ${lease.holder}${who}${whose}, lease ends in ${duration(lease.left_ms / 1000)} at ${ends}, clock ${clock}`
   }
 
   #key(event) {
@@ -137,13 +138,14 @@ class WorkerRow {
     }
     this.worker = cell('number id')
     this.name = make('code')
+    this.who = make('span', 'who')
     this.own = make('span', 'badge', 'this server')
     this.bar = make('i')
     this.ends = make('span', 'number')
     this.clock = cell('number', 'clock')
     const bar = make('span', 'lease-bar', this.bar)
     bar.setAttribute('aria-hidden', 'true')
-    this.node = make('div', 'row', this.worker, cell('holder', '', this.name, this.own), cell('ends-cell', 'lease ends', bar, this.ends), this.clock)
+    this.node = make('div', 'row', this.worker, cell('holder', '', this.who, this.name, this.own), cell('ends-cell', 'lease ends', bar, this.ends), this.clock)
     this.node.setAttribute('role', 'row')
     this.node.onpointerenter = () => choose(this.id)
   }
@@ -153,6 +155,7 @@ class WorkerRow {
     this.node.classList.toggle('fresh', this.id !== lease.worker_id)
     this.id = lease.worker_id
     tell(this.worker, count(lease.worker_id))
+    tell(this.who, [process(lease), lease.version].filter(Boolean).join(', '))
     tell(this.name, lease.holder)
     this.own.hidden = lease.worker_id !== own_worker_id
     this.bar.style.width = share(lease, lease_ms)
