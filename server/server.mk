@@ -37,7 +37,7 @@ made/server: need/tools
 need/server:
 	@PATH=$$PATH:$$(echo /usr/lib/postgresql/*/bin | tr ' ' ':') sh tests/debian.sh \
 	    mariadbd:mariadb-server postgres:postgresql pgbouncer:pgbouncer etcd:etcd-server faketime:faketime \
-	    openssl:openssl || \
+	    openssl:openssl nginx:nginx-light || \
 	    echo "tests that need them are skipped" >&2
 
 # Compares server/openapi.json with the answers of a server.

@@ -9,27 +9,34 @@ struct Lines;
 
 impl Log for Lines {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        // The drivers log each statement, and TLS each client that is none.
-        let target = metadata.target();
-        target.starts_with("leafid") || metadata.level() <= log::Level::Warn && !target.starts_with("rustls")
+        is_ours(metadata) || is_of_options(metadata)
     }
 
     fn log(&self, record: &Record<'_>) {
-        if self.enabled(record.metadata()) {
-            // These name a parameter of the store's URL with its value, and whole lines of .pgpass.
-            let is_of_options = record.target().starts_with("sqlx_postgres::options");
-            let text = match is_of_options {
-                true => "PostgreSQL's driver ignores a parameter of the store's URL, or a line of .pgpass"
-                    .to_owned(),
-                false => record.args().to_string(),
-            };
-            // One write: lines of several threads do not mix. A failed write is not reported: there is no other place.
-            let line = format!("{} {} {}\n", Utc(unix_ms()), record.level(), text);
-            let _ = std::io::stderr().write_all(line.as_bytes());
-        }
+        let text = match (is_ours(record.metadata()), is_of_options(record.metadata())) {
+            (true, _) => record.args().to_string(),
+            // It names the parameter with its value, or a whole line of .pgpass.
+            (false, true) => {
+                "PostgreSQL's driver ignores a parameter of the store's URL, or a line of .pgpass".to_owned()
+            }
+            (false, false) => return,
+        };
+        // One write: lines of several threads do not mix. A failed write is not reported: there is no other place.
+        let line = format!("{} {} {}\n", Utc(unix_ms()), record.level(), text);
+        let _ = std::io::stderr().write_all(line.as_bytes());
     }
 
     fn flush(&self) {}
+}
+
+/// Lines of libraries are off: what they say is not of this program's users, who read it in the errors of requests.
+fn is_ours(metadata: &Metadata<'_>) -> bool {
+    metadata.target().starts_with("leafid")
+}
+
+/// The one thing that a library says and that the user has done.
+fn is_of_options(metadata: &Metadata<'_>) -> bool {
+    metadata.target().starts_with("sqlx_postgres::options") && metadata.level() <= log::Level::Warn
 }
 
 /// Logs what happens now and then: `LEAFID_SERVER_LOG` is off, error, warn, info (the default), debug or trace.
@@ -50,4 +57,28 @@ pub(super) fn start() -> Result<()> {
         log::set_max_level(filter);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use log::Level;
+
+    #[test]
+    fn lines_of_libraries_are_off() {
+        for (target, level, is_on) in [
+            ("leafid_server::commands::run", Level::Debug, true),
+            ("leafid::os", Level::Info, true),
+            ("sqlx_postgres::options::parse", Level::Warn, true),
+            ("sqlx_postgres::options::parse", Level::Debug, false),
+            ("sqlx::pool::acquire", Level::Warn, false),
+            ("sqlx_postgres::connection", Level::Error, false),
+            ("opentelemetry_sdk", Level::Error, false),
+            ("rustls::conn", Level::Error, false),
+            ("hyper", Level::Trace, false),
+        ] {
+            let metadata = Metadata::builder().target(target).level(level).build();
+            assert_eq!(Lines.enabled(&metadata), is_on, "{target} {level}");
+        }
+    }
 }
