@@ -9,7 +9,6 @@ use crate::scope::Scope;
 use clap::error::{ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 use leaf_properties::LeafProperties;
-pub(crate) use leaf_properties::said as said_of_leaf;
 use leafid_core::Layout;
 use leafid_core::options::{id_space, shown_url};
 use std::ffi::OsString;
@@ -307,13 +306,24 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Err
     if file.is_some() {
         cli = read(of_file(Cli::command())?).map_err(without_passwords)?;
     }
-    let leaf = cli.options.leaf_properties.as_deref().map(LeafProperties::read).transpose()?;
+    let leaf = cli.options.leaf_properties.as_deref().map(LeafProperties::read).transpose();
+    let leaf = leaf.map_err(|error| refused(error.message()))?;
     if let Some(leaf) = &leaf {
         cli = read(of_file(leaf.as_defaults(Cli::command()))?).map_err(without_passwords)?;
     }
-    let of_leaf = leaf.map_or(Ok(()), |leaf| leaf.check(&cli.options));
+    let of_leaf = leaf.map_or(Ok(()), |leaf| {
+        let Options { store, workers, .. } = &cli.options;
+        let new_store = (store == DEFAULT_STORE).then_some(store.as_str());
+        leaf.check(new_store, *workers.start(), ids(workers))
+    });
     of_leaf.and_then(|()| cli.options.check()).map_err(|error| refused(error.message()))?;
     Ok(cli)
+}
+
+/// What becomes of the settings of a Leaf, for people.
+pub(crate) fn said_of_leaf(options: &Options) -> Option<String> {
+    let path = options.leaf_properties.as_deref()?;
+    Some(leaf_properties::said(path, options.no_segment, options.no_snowflake))
 }
 
 fn refused(message: &str) -> Error {

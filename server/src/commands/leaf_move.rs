@@ -26,7 +26,7 @@ enum Stage {
 }
 
 /// What is said of the table: a line, and whether all is right with it.
-type Lines = Vec<(bool, String)>;
+type Findings = Vec<(bool, String)>;
 
 /// Prints what it finds. The error counts what is wrong.
 pub(super) async fn leaf_move(options: &Options) -> std::result::Result<(), String> {
@@ -45,7 +45,7 @@ pub(super) async fn leaf_move(options: &Options) -> std::result::Result<(), Stri
     if wrong > 0 { Err(format!("{wrong} wrong")) } else { Ok(()) }
 }
 
-async fn look(options: &Options) -> Result<(Lines, Stage, Vec<TagRow>)> {
+async fn look(options: &Options) -> Result<(Findings, Stage, Vec<TagRow>)> {
     let store = open(options)?;
     if !matches!(store, Store::Sql(_)) {
         return Err(Error::invalid("store", store.shown(), "the database of a Leaf: mysql://…/leaf"));
@@ -82,9 +82,9 @@ async fn look(options: &Options) -> Result<(Lines, Stage, Vec<TagRow>)> {
 }
 
 /// What differs in the rows. `finds_more`: the collation takes some names for each other.
-fn findings(rows: &[TagRow], stage: Stage, finds_more: bool) -> Lines {
+fn findings(rows: &[TagRow], stage: Stage, finds_more: bool) -> Findings {
     let dots = if stage == Stage::After { Dots::Refused } else { Dots::Cut };
-    let mut lines: Lines = rows.iter().flat_map(of_row).collect();
+    let mut lines: Findings = rows.iter().flat_map(of_row).collect();
     if stage != Stage::After {
         lines.extend(asked_in_vain(rows).map(|line| (true, line)));
     }
@@ -103,8 +103,8 @@ fn findings(rows: &[TagRow], stage: Stage, finds_more: bool) -> Lines {
 }
 
 /// What is wrong with a row by itself, or differs.
-fn of_row(row: &TagRow) -> Lines {
-    let (TagRow { tag, max_id, step, .. }, mut lines) = (row, Lines::new());
+fn of_row(row: &TagRow) -> Findings {
+    let (TagRow { tag, max_id, step, .. }, mut lines) = (row, Findings::new());
     let mut say = |is_right: bool, line: String| lines.push((is_right, format!("the row {tag:?} {line}")));
     if let Err(error) = check_row_tag(tag) {
         say(false, format!("can be asked of no leafid-server: {}", error.message()));

@@ -34,7 +34,7 @@ const NO_WORD: &str = "org.springframework.web.bind.MissingServletRequestParamet
 const METHODS: &str = "GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS";
 
 /// The words of a query alone: where ids are taken no body is read.
-type Asked = Query<HashMap<String, String>>;
+type QueryWords = Query<HashMap<String, String>>;
 
 /// The mode of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub(super) async fn segment(
     Extension(grant): Extension<Grant>,
     uri: Uri,
     tag: std::result::Result<Path<String>, PathRejection>,
-    words: Asked,
+    words: QueryWords,
     headers: HeaderMap,
     _: Unused,
 ) -> Response<Body> {
@@ -101,7 +101,12 @@ pub(super) async fn segment(
     given(&app, Mode::Segment, ids, &words, &headers, uri.path())
 }
 
-async fn take(app: &App, grant: &Grant, name: &str, words: &Asked) -> std::result::Result<Vec<i64>, Refusal> {
+async fn take(
+    app: &App,
+    grant: &Grant,
+    name: &str,
+    words: &QueryWords,
+) -> std::result::Result<Vec<i64>, Refusal> {
     let tag = app.dots().tag(name);
     grant.check_tag(tag)?;
     Ok(app.tags.take(tag, count(app, words)?, patience(app)).await?)
@@ -110,7 +115,7 @@ async fn take(app: &App, grant: &Grant, name: &str, words: &Asked) -> std::resul
 pub(super) async fn snowflake(
     State(app): State<Arc<App>>,
     uri: Uri,
-    words: Asked,
+    words: QueryWords,
     headers: HeaderMap,
     _: Unused,
 ) -> Response<Body> {
@@ -164,7 +169,7 @@ fn patience(app: &App) -> Patience {
 }
 
 /// The number of ids that a request asks for. Errors: `invalid_argument`.
-fn count(app: &App, words: &Asked) -> Result<usize> {
+fn count(app: &App, words: &QueryWords) -> Result<usize> {
     let most = app.options.max_batch.unwrap_or(MOST_BATCH) as usize;
     match words.get("n") {
         Some(text) if !app.options.strict_leaf => {
@@ -180,7 +185,7 @@ fn given(
     app: &App,
     mode: Mode,
     ids: Result<Vec<i64>>,
-    words: &Asked,
+    words: &QueryWords,
     headers: &HeaderMap,
     path: &str,
 ) -> Response<Body> {

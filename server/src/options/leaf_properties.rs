@@ -1,9 +1,7 @@
 //! A Leaf's own settings: the file `leaf.properties`, read as Java's `Properties.load` reads it.
 
-use super::{Options, ids, refused};
 use crate::pem::shown_path;
-use clap::Error as ClapError;
-use leafid_core::{Error, Result};
+use leafid_core::{Code, Error, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -19,8 +17,10 @@ pub(super) struct LeafProperties {
 
 impl LeafProperties {
     /// Errors: no file, or a mode that is neither on nor off.
-    pub(super) fn read(path: &Path) -> std::result::Result<LeafProperties, ClapError> {
-        let wrong = |what: &dyn std::fmt::Display| refused(&format!("{}: {what}", shown_path(path)));
+    pub(super) fn read(path: &Path) -> Result<LeafProperties> {
+        let wrong = |what: &dyn std::fmt::Display| {
+            Error::new(Code::InvalidArgument, format!("{}: {what}", shown_path(path)))
+        };
         let bytes = std::fs::read(path).map_err(|error| wrong(&error))?;
         // ISO 8859-1, whatever the system has.
         let words = pairs(&bytes.iter().map(|byte| char::from(*byte)).collect::<String>());
@@ -56,37 +56,38 @@ impl LeafProperties {
         set(command, "no_snowflake", (!self.has_snowflake).to_string())
     }
 
-    /// Errors: `invalid_argument` for what would give a Leaf's ids again.
-    pub(super) fn check(&self, options: &Options) -> Result<()> {
+    /// `new_store`: the store that is taken where none is named. `workers`: the range, as it is shown. Errors:
+    /// `invalid_argument` for what would give a Leaf's ids again.
+    pub(super) fn check(&self, new_store: Option<&str>, first_worker: i64, workers: String) -> Result<()> {
         let path = shown_path(&self.path);
-        if self.store.is_none() && options.store == super::DEFAULT_STORE {
+        if let Some(store) = new_store.filter(|_| self.store.is_none()) {
             let allowed = format!(
                 "the database of the Leaf, by leaf.jdbc.url of {path} or by --store: a new file counts from 1, and gives \
                  again what the Leaf gave"
             );
-            return Err(Error::invalid("store", &options.store, &allowed));
+            return Err(Error::invalid("store", store, &allowed));
         }
-        if self.has_snowflake && *options.workers.start() == 0 {
+        if self.has_snowflake && first_worker == 0 {
             let allowed = format!(
                 "worker ids that no Leaf has, for leaf.snowflake.enable of {path} is true, and ZooKeeper numbers the nodes \
                  of a Leaf from 0 on: --workers 512-1023 if there were never more than 512"
             );
-            return Err(Error::invalid("workers", ids(&options.workers), &allowed));
+            return Err(Error::invalid("workers", workers, &allowed));
         }
         Ok(())
     }
 }
 
 /// What becomes of the settings, for people.
-pub(crate) fn said(options: &Options) -> Option<String> {
-    let path = shown_path(options.leaf_properties.as_deref()?);
+pub(super) fn said(path: &Path, no_segment: bool, no_snowflake: bool) -> String {
     let mode = |is_off: bool| if is_off { "off" } else { "on" };
-    Some(format!(
-        "leaf-properties: {path} is read: segment mode is {}, snowflake mode is {}. ZooKeeper is not asked, so leaf.name, \
+    format!(
+        "leaf-properties: {} is read: segment mode is {}, snowflake mode is {}. ZooKeeper is not asked, so leaf.name, \
          leaf.snowflake.zk.address and leaf.snowflake.port are not used",
-        mode(options.no_segment),
-        mode(options.no_snowflake)
-    ))
+        shown_path(path),
+        mode(no_segment),
+        mode(no_snowflake)
+    )
 }
 
 /// Of two pairs with one key the last one holds.

@@ -12,7 +12,7 @@
 mod address;
 pub(super) mod counters;
 mod gateway;
-pub(super) mod servers;
+pub(super) mod server_keys;
 pub(super) mod worker_keys;
 
 use super::stride::Stride;

@@ -1,7 +1,7 @@
 //! What the server asks of a store, whatever it is.
 
 use super::alloc;
-use super::etcd::servers as servers_of_etcd;
+use super::etcd::server_keys;
 use super::etcd::{Etcd, counters, worker_keys};
 use super::lease_rows;
 use super::lease_rows::LeaseRow;
@@ -158,9 +158,9 @@ impl Store {
         /// locks nothing, and is to be shown only.
         lease_rows worker_keys lease_rows(most: usize) -> (i64, Vec<LeaseRow>);
         /// Says to all who look that this server lives, or that it `ends`.
-        servers servers_of_etcd announce(who: &Holder, ends: bool) -> ();
+        servers server_keys announce(who: &Holder, ends: bool) -> ();
         /// The servers that live.
-        servers servers_of_etcd servers() -> Vec<Holder>;
+        servers server_keys servers() -> Vec<Holder>;
         /// The store's clock, and what is stored of a name and its worker ids.
         workers worker_keys workers(name: &str) -> (i64, Space, Vec<Worker>);
     }

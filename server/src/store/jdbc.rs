@@ -28,7 +28,7 @@ pub(super) fn translated(jdbc: &str) -> Result<String> {
     if host.contains([',', '(', ')', '=']) {
         return Err(wrong(", which names several hosts"));
     }
-    let mut address = Address { is_postgres, user: None, password: None, words: Vec::new() };
+    let mut address = JdbcAddress { is_postgres, user: None, password: None, words: Vec::new() };
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         address.read(&name, &value)?;
     }
@@ -48,14 +48,14 @@ pub(super) fn translated(jdbc: &str) -> Result<String> {
     Ok(format!("{scheme}://{user}{host}{path}{query}"))
 }
 
-struct Address {
+struct JdbcAddress {
     is_postgres: bool,
     user: Option<String>,
     password: Option<String>,
     words: Vec<(&'static str, String)>,
 }
 
-impl Address {
+impl JdbcAddress {
     /// A later word goes before an earlier one.
     fn read(&mut self, name: &str, value: &str) -> Result<()> {
         let is_true = value.eq_ignore_ascii_case("true");

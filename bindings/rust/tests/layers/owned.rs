@@ -42,6 +42,8 @@ const COMMAND: &str = "a command changes a file by hand";
 const FEATURE: &str = "what this build lacks";
 const DEFECT: &str = "a defect of leafid";
 
+const AWAY: &str = "whether its own store answers, which its looks say";
+
 /// As [`OWNED`], of the id server.
 pub(crate) const SERVER_OWNED: &[(&str, &str, &str)] = &[
     ("snowflake/blocking", "Code::Internal", DEFECT),
@@ -56,9 +58,11 @@ pub(crate) const SERVER_OWNED: &[(&str, &str, &str)] = &[
     ("tags", "Code::Internal", DEFECT),
     ("tags", "SENTENCE, held.len()", "an option of this server's"),
     ("tags", "Code::SegmentUnavailable", "an option of this server's"),
+    ("tags/outage", "let message", AWAY),
+    ("tags/outage", "Code::SegmentUnavailable", AWAY),
+    ("tags/outage", "log::", AWAY),
     ("tags/rates", "", "what this server's metrics show"),
     ("tags/tag_driver", "Code::Internal", DEFECT),
-    ("tags/tag_driver", "let message", "what its store does not know"),
     ("tags/tag_driver", "Code::UnknownTag", "what its store does not know"),
 ];
 
