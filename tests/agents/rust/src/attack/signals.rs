@@ -91,11 +91,12 @@ pub fn run(options: &Options) -> Result<(), String> {
             }
         });
     }
+    let size = if method == "next" { 1 } else { options.number("batch", 64) as usize };
+    // Before the first signal: a fork in the middle of this thread's malloc would wait for its own lock.
+    let mut batch = vec![0; size];
     arm(options.number("micros", 1_000));
     let begun = Instant::now();
     let mut slowest = Duration::ZERO;
-    let size = if method == "next" { 1 } else { options.number("batch", 64) as usize };
-    let mut batch = vec![0; size];
     while LEFT.load(Relaxed) > 0 && begun.elapsed() < process::HANGS {
         let Some(at) = ledger.reserve(batch.len()) else { break };
         let called = Instant::now();
