@@ -723,7 +723,7 @@ typedef struct leafid_segment {
  * LEAFID_SEGMENT_REGRESSED; leafid uses no id of either.
  *
  * For one tag of one leafid_segments there is one call at a time, even if it hangs. For several tags there may be
- * four at once, and more if some have not returned for a second. The callback cannot take an id of the same tag. The
+ * four at once, and more if some have not returned for 100 ms. The callback cannot take an id of the same tag. The
  * top of this header has the other rules of all callbacks: on what thread they run and what they must not do.
  */
 typedef int (*leafid_fetch_fn)(void *user_data,
