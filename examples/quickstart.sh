@@ -45,6 +45,12 @@ built=$root/build/examples
 python=$root/build/venv/bin/python
 node=${NODE:-node}
 
+# `quickstart.sh java`: that one alone, by the JDK at hand.
+if [ "${1:-}" = java ]; then
+    check java java -cp "$root/build/java/classes" "$root/examples/Quickstart.java"
+    echo "quick starts: 1 of 1 passed"
+    exit
+fi
 check rust "$built/quickstart-rust"
 check c "$built/quickstart-c"
 check python "$python" "$root/examples/quickstart.py"

@@ -4,7 +4,7 @@
 #   make test OF=java
 #   make build OF=java      the jar for this machine, in build/java
 
-.PHONY: test/java run/java made/java need/java
+.PHONY: test/java run/java made/java made/java-agents need/java
 maven := mvn --quiet --batch-mode --no-transfer-progress --file java/pom.xml -Dleafid.build=$(CURDIR)/build/java
 java_native := build/java-native/io/leafid/native/linux-$(shell uname -m)
 
@@ -25,7 +25,12 @@ run/java: made/java
 	    $(maven) -Djvm=$$jdk/bin/java "-Dleafid.jvm=-Djdk.virtualThreadScheduler.parallelism=2 --enable-native-access=ALL-UNNAMED" \
 	        surefire:test || exit 1; \
 	done
+	@sh examples/quickstart.sh java
 	@# Without SLF4J: its log is that of the JDK.
-	@jars=build/java/agent:build/java/classes:$$(ls build/java/lib/jackson-*.jar | tr '\n' ':') && mkdir -p build/java/agent && \
-	javac -d build/java/agent -cp $$jars tests/agents/java/*.java && \
-	python3 tests/scenarios/play.py java java -XX:TieredStopAtLevel=1 -cp $$jars Scenarios
+	@$(MAKE) --no-print-directory made/java-agents
+	@python3 tests/scenarios/play.py java java -XX:TieredStopAtLevel=1 -cp $$($(java_agents)) Scenarios
+
+# Their class path.
+java_agents := echo build/java/agent:build/java/classes:$$(ls build/java/lib/jackson-*.jar | tr '\n' ':')
+made/java-agents: made/java
+	@mkdir -p build/java/agent && javac -XDignore.symbol.file -XDsuppressNotes -d build/java/agent -cp $$($(java_agents)) tests/agents/java/*.java

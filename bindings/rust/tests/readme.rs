@@ -15,7 +15,8 @@ fn read(path: &str) -> String {
 #[test]
 fn the_quick_starts_are_the_examples() {
     let readmes = ["README.md", "README.zh-CN.md"].map(read);
-    let quick_starts = ["py", "mjs", "c", "rs"].map(|end| format!("quickstart.{end}"));
+    let quick_starts =
+        ["quickstart.py", "quickstart.mjs", "quickstart.c", "quickstart.rs", "Quickstart.java"];
     for example in quick_starts {
         let code = read(&format!("examples/{example}"));
         assert!(
