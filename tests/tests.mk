@@ -105,7 +105,7 @@ made/agents: made/c
 
 .PHONY: chaos test/chaos
 
-chaos: need/tools need/system made/c made/python made/node made/agents test/chaos
+chaos: need/tools need/system made/c made/python made/node made/agents made/java-agents test/chaos
 	@timeout --kill-after=10 $$(($(or $(SECONDS),120) + 600)) \
 	    python3 tests/chaos/run.py --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED)) $(if $(KEEP),--keep)
 

@@ -20,7 +20,7 @@ from subjects import environment
 # How long programs may take to make ids again once nothing is wrong any more.
 RECOVERY_S = 25
 # Those that are started again for it; the others continue.
-BEGUN_ANEW = ("c-range", "python-range", "node-range", "c-tags", "c-guest")
+BEGUN_ANEW = ("c-range", "python-range", "node-range", "java-range", "c-tags", "c-guest")
 
 
 class Chaos:

@@ -122,7 +122,7 @@ class Judge:
         total = sum(found["ids"] for found, _ in ids.values())
         workers = sum(key.startswith("worker-") for key in flakes)
         longest = max(self.pauses, default=(0, "none", "", 0))
-        languages = counts.of("c", "python", "node")
+        languages = counts.of("c", "python", "node", "java")
         print(f"processes {counts['processes']} ({languages}) · forked children {counts['forks']}")
         print(counts.of("kills", "clean ends", "stops", "stops longer than a lease"))
         print(counts.of("clock moves while running", "clock moves between runs"))

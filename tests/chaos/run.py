@@ -1,6 +1,6 @@
 """The chaos run: `run.py [--seconds 120] [--seed N] [--keep]`.
 
-Programs in Python, Node and C on one state directory and one source of segments, beside guests on state directories
+Programs in Python, Node, Java and C on one state directory and one source of segments, beside guests on state directories
 of their own that share only a server of leases, make ids for this long, while schedule.py has them killed, stopped and
 forked, their clocks moved, their disk filled and made read-only, and their servers cut off, slowed and made to lie.
 Then all is mended, programs are started again, and judge.py looks at every id that was written. It happens in namespaces of its

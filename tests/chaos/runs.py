@@ -21,11 +21,12 @@ from schedule import PROGRAMS
 from world import SPAWNING
 
 from harness import BUILD
-from subjects import LANGUAGES, environment
+from subjects import JAVA, LANGUAGES, environment
 from tricks import faketime
 
 RANGE, FIXED = "512-523", "600"
-BATCHES = {"c": 256, "python": 128, "node": 128}
+COMMANDS = {**{language: [*agent, "chaos"] for language, agent in LANGUAGES.items()}, "java": JAVA}
+BATCHES = {"c": 256, "python": 128, "node": 128, "java": 128}
 STARTING, LIVING, ENDING = "starting", "living", "ending"
 
 
@@ -69,7 +70,7 @@ class Program:
             if self.forks:
                 # The one for several threads has a lock, which a fork copies as it is; these read the clock on one.
                 env["LD_PRELOAD"] = env["LD_PRELOAD"].replace("MT.so", ".so")
-        command = [*LANGUAGES[self.language], "chaos", *(f"{key}={value}" for key, value in words.items())]
+        command = [*COMMANDS[self.language], *(f"{key}={value}" for key, value in words.items())]
         if "host" in given:
             command = [BUILD / "system/apart", *command]
         command = [*map(str, command)]

@@ -26,10 +26,12 @@ PROGRAMS = {
     "node-range": ("node", {"worker": "range", "tags": "order,user"}, "a", False),
     "node-lease": ("node", {"worker": "lease", "tags": "shop,user"}, None, False),
     "node-guest": ("node", {"worker": "lease", "host": "guest-node"}, "c", False),
+    "java-range": ("java", {"worker": "range", "tags": "order,shop"}, "a", False),
+    "java-lease": ("java", {"worker": "lease", "threads": 3}, None, False),
 }
 TAGS = ("order", "shop", "user")
 CLOCKS = ("a", "b", "c", "d")
-LIVES_S = {"c": 2.5, "python": 6, "node": 8}
+LIVES_S = {"c": 2.5, "python": 6, "node": 8, "java": 10}
 
 # Faults of the source of segments, for how long at most: lies that every client can see through, failures, delays.
 LIES = {

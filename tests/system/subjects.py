@@ -68,6 +68,8 @@ LANGUAGES = {
     "python": [str(PYTHON), str(AGENTS / "python/agent.py")],
     "node": ["node", "--expose-gc", str(AGENTS / "node/agent.mjs")],
 }
+# For chaos: small, and not compiled twice.
+JAVA = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m", "-cp", f"{BUILD}/java/agent:{BUILD}/java/classes", "Chaos"]
 
 
 def environment(**more):
