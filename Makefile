@@ -23,7 +23,7 @@ help:
 	@echo "make build OF=c    c c-small c-core python python-sdist node java wasm server; C_FEATURES=--no-default-features"
 	@echo "make install       the C library, into PREFIX=/usr/local, LIBDIR=lib below it, DESTDIR= before it"
 	@echo "make header        writes the C headers; make lines  tracked lines and files of each area, SINCE=REVISION beside"
-	@echo "make dist OF=c     the packages in build/dist: python node c server; TARGETS=x86_64-unknown-linux-gnu limits"
+	@echo "make dist OF=c     the packages in build/dist: python node java c server; TARGETS=x86_64-unknown-linux-gnu limits"
 	@echo "make cross OF=musl for other systems: glibc musl aarch64 windows windows-bindings macos; TARGETS=arm64 limits"
 	@echo "make bench OF=c    speed beside floors and other libraries, PEERS=0 without: rust c python node wasm java server stores"
 	@echo "                   report; check  instructions of the hot paths, UPDATE=1 commits them; sizes  of the C library"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the packages for Python and Node that one Linux machine can make, checks them, and tries those that run here.
+"""Makes the packages for Python, Node and Java that one Linux machine can make, checks them, and tries those that run here.
 
-`dist.py python|node [TARGET…]` writes into build/dist; TARGET is one of TARGETS, all of them if none is named.
-`dist.py summary` lists what lies there, writes SHA256SUMS, and says what has to be made elsewhere.
+`dist.py python|node|java [TARGET…]` writes into build/dist; TARGET is one of TARGETS, all of them if none is named.
+`dist.py jar FOLDER` packs for Java what lies in build/dist-java-native; `dist.py summary` lists what lies there, writes SHA256SUMS, and says what has to be made elsewhere.
 `dist.py complete FOLDER` does so with the packages of a release, and fails where one is missing.
-`make dist OF=python`, `make dist OF=node` and `make dist` call it, inside the virtual environment build/venv-packaging.
+`make dist OF=python`, `OF=node`, `OF=java` and `make dist` call it, inside the virtual environment build/venv-packaging.
 """
 
 import functools
@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIST = ROOT / "build/dist"
@@ -270,6 +271,56 @@ def try_node():
         print("Node: the packages run")
 
 
+# --- Java
+
+
+def java(names):
+    """The libraries in DIST/java too: a release packs those of all runners."""
+    shutil.rmtree(DIST / "java", ignore_errors=True)
+    for target, glibc, _, _ in wanted(names):
+        print(f"== Java, {target}", flush=True)
+        versioned = f"{target}.{glibc}" if glibc else target
+        run(BIN / "cargo-zigbuild", "zigbuild", "--release", "-p", "leafid-java", "--target", versioned, cwd=ROOT, env=build_environment(target))
+        folder = DIST / "java/io/leafid/native" / f"linux-{target.split('-')[0]}{'' if glibc else '-musl'}"
+        folder.mkdir(parents=True)
+        shutil.copy(built(target) / "libleafid_java.so", folder)
+    natives = ROOT / "build/dist-java-native"
+    shutil.rmtree(natives, ignore_errors=True)
+    shutil.copytree(DIST / "java", natives)
+    jar(DIST)
+    try_java()
+
+
+def jar(folder):
+    """The jar with the libraries in build/dist-java-native, its sources and its pages."""
+    place = ROOT / "build/dist-java"
+    for old in place.glob("*.jar"):
+        old.unlink()
+    made = f"-Dproject.build.outputTimestamp={made_at()}"
+    run("mvn", "--quiet", "--batch-mode", "--no-transfer-progress", "--file", ROOT / "java/pom.xml", f"-Dleafid.build={place}", made,
+        "-Prelease", "-Dmaven.test.skip", "package")  # fmt: skip
+    folder.mkdir(exist_ok=True)
+    for packed in place.glob("*.jar"):
+        shutil.copy(packed, folder)
+
+
+def libraries(jar):
+    """The platforms for which a jar has the library."""
+    names = zipfile.ZipFile(jar).namelist()
+    return sorted(name.split("/")[3] for name in names if name.startswith("io/leafid/native/") and not name.endswith("/"))
+
+
+def try_java():
+    """Runs the jar with its library for this machine."""
+    jar = DIST / f"leafid-{version()}.jar"
+    if f"linux-{platform.machine()}" not in libraries(jar):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "LEAFID_STATE_DIR": f"{folder}/state", "LEAFID_WORKER": "0-31", "LEAFID_EXCLUSIVE_RANGE": "1"}
+        run("java", "-cp", jar, ROOT / "examples/Quickstart.java", cwd=folder, env=environment)
+    print(f"Java: the jar runs; it has {', '.join(libraries(jar))}")
+
+
 # --- what was made
 
 
@@ -297,6 +348,8 @@ def expected(version):
             yield f"{package}-{package_version()}.{machine}.rpm", "make dist OF=c"
         yield f"leafid-server-{version}-{machine}-linux-musl.tar.gz", "make dist OF=server, on such a machine"
         yield f"leafid-server_{package_version()}_{architecture}.deb", "make dist OF=server, on such a machine"
+    for part in ("", "-sources", "-javadoc"):
+        yield f"leafid-{version}{part}.jar", "make dist OF=java"
     yield f"leafid-{version}.tgz", here
     ours = {npm_platform for _, _, npm_platform in TARGETS.values()}
     for name in json.loads((ROOT / "node/package.json").read_text())["optionalDependencies"]:
@@ -314,6 +367,11 @@ def summary(folder, complete):
         print(f"{size / 1e6:8.2f} MB  {path.name}{over}")
     print(f"{len(files)} files in {folder}, and SHA256SUMS")
     missing = [(pattern, maker) for pattern, maker in expected(version()) if not list(folder.glob(pattern))]
+    for jar in folder.glob(f"leafid-{version()}.jar"):
+        has = libraries(jar)
+        lacking = [name for name in ("linux-aarch64", "linux-aarch64-musl", "linux-x86_64", "linux-x86_64-musl", "macos-aarch64",
+                                     "macos-x86_64", "windows-aarch64", "windows-x86_64") if name not in has]  # fmt: skip
+        missing += [(f"{jar.name}: {name}", "its own runner") for name in lacking]
     for pattern, maker in missing:
         print(f"NOT MADE: {pattern} (made by {maker})")
     if complete and missing:
@@ -327,6 +385,10 @@ if __name__ == "__main__":
             python(names)
         case ["node", *names]:
             node(names)
+        case ["java", *names]:
+            java(names)
+        case ["jar", folder]:
+            jar(pathlib.Path(folder))
         case ["summary"]:
             summary(DIST, complete=False)
         case ["complete", folder]:

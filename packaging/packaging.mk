@@ -3,6 +3,7 @@
 #   make dist            all artefacts that one Linux machine can make, in build/dist, with SHA256SUMS
 #   make dist OF=python     the source distribution and the wheels; TARGETS="x86_64-unknown-linux-gnu …" limits
 #   make dist OF=node       the npm packages; TARGETS as above
+#   make dist OF=java       the jar, its sources and its pages; TARGETS as above
 #   make dist OF=c          archives for C and C++, Debian packages and RPMs; TARGETS as above
 #   make dist OF=server     leafid-server for this machine's kind of processor: an archive, a Debian package and a container image
 #   make check OF=crates    what crates.io and docs.rs get: cargo package, cargo deny, the oldest Rust
@@ -13,9 +14,9 @@ packaging_tools := build/venv-packaging
 actionlint_version := v1.7.12
 helm_version := v3.22.0
 
-.PHONY: dist/all dist/python dist/node dist/c dist/server check/version check/crates check/workflows check/chart
+.PHONY: dist/all dist/python dist/node dist/java dist/c dist/server check/version check/crates check/workflows check/chart
 
-dist/all: dist/python dist/node dist/c dist/server
+dist/all: dist/python dist/node dist/java dist/c dist/server
 	@$(packaging_tools)/bin/python packaging/dist.py summary
 
 dist/python: $(packaging_tools)/done build/LICENSE-THIRD-PARTY
@@ -24,6 +25,9 @@ dist/python: $(packaging_tools)/done build/LICENSE-THIRD-PARTY
 
 dist/node: $(packaging_tools)/done need/node made/wasm build/LICENSE-THIRD-PARTY
 	@$(packaging_tools)/bin/python packaging/dist.py node $(TARGETS)
+
+dist/java: $(packaging_tools)/done need/java
+	@$(packaging_tools)/bin/python packaging/dist.py java $(TARGETS)
 
 dist/c: $(packaging_tools)/done
 	@$(packaging_tools)/bin/python packaging/dist_c.py $(TARGETS)
