@@ -1,5 +1,5 @@
-//! The layers of docs/DESIGN.md, held: which folder may import which, no circle between files, one name for one thing, no
-//! file too long, no type in parts. Sources are read as text, without what only tests compile.
+//! The layers of CONTRIBUTING.md, held: which folder may import which, no circle between files, one name for one thing,
+//! no file too long, no type in parts. Sources are read as text, without what only tests compile.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod layers {
