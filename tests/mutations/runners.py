@@ -1,6 +1,7 @@
 """Runs tests in the copy of the tree, each by its language's runner. What they need is built there. Only the standard
 library is needed."""
 
+import ctypes
 import os
 import pathlib
 import re
@@ -28,6 +29,8 @@ RELEASE = {"LTO": "off", "OPT_LEVEL": "1", "CODEGEN_UNITS": "16", "INCREMENTAL":
 QUICK_RELEASE = {f"CARGO_PROFILE_RELEASE_{key}": value for key, value in RELEASE.items()}
 #: What tests said that fail for a reason which their break names.
 SAID = {}
+# PR_SET_CHILD_SUBREAPER: what loses its parent becomes a child of this process, and can be ended.
+ctypes.CDLL(None).prctl(36, 1)
 #: What is broken may take memory without end. Node reserves more than it takes.
 MEMORY = (4 << 30, 4 << 30)
 
@@ -42,11 +45,27 @@ def bounded(command, seconds, limit=(), more=None):
     try:
         said, status = process.communicate(timeout=seconds)[0], process.returncode
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        end_all(process)
         said, status = process.communicate()[0], None
     with LOG.open("a") as log:
         print("$", *command, f"\n{said}-> {status}", file=log)
     return said, status
+
+
+def end_all(process):
+    """Ends a process and all that it has started, in groups of their own, too: one that is left keeps its output open."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    while orphans := children():
+        for orphan in orphans:
+            os.kill(orphan, signal.SIGKILL)
+            os.waitpid(orphan, 0)
+
+
+def children():
+    """The processes that this one has started or inherited."""
+    own = pathlib.Path(f"/proc/self/task/{os.getpid()}/children")
+    return [int(pid) for pid in own.read_text().split()]
 
 
 def missing(test, said):
@@ -228,11 +247,13 @@ def system(tests):
     """Some at a time."""
     make("made/c", "made/python", "made/node", "made/system")
     pytest = [*pytest_for("done"), "--rootdir=.", "--import-mode=prepend", "-vv", "--numprocesses=6"]
-    said, _ = bounded([*pytest, *tests], LONGEST_SYSTEM)
+    said, status = bounded([*pytest, *tests], LONGEST_SYSTEM)
     ended = {}
     for test in tests:
         how = re.search(rf"\b(PASSED|FAILED|ERROR|SKIPPED) {re.escape(test)}", said)
-        ended[test] = {"PASSED": True, "SKIPPED": None}.get(how[1], False) if how else missing(test, said)
+        if not how and status is not None:
+            missing(test, said)
+        ended[test] = {"PASSED": True, "SKIPPED": None}.get(how and how[1], False)
     return ended
 
 
