@@ -106,10 +106,10 @@ impl Tokens {
 
     /// What the sender of this secret may do. Errors: [`Denied::Unknown`].
     pub(crate) fn grant(&self, secret: Option<&str>) -> std::result::Result<Grant, Denied> {
-        let known = self.known.read().clone();
-        if known.is_empty() {
-            return Ok(Grant(None));
-        }
+        let known = match &*self.known.read() {
+            known if known.is_empty() => return Ok(Grant(None)),
+            known => known.clone(),
+        };
         let Some(secret) = secret else {
             return Err(Denied::Unknown("no token: send the header Authorization: Bearer TOKEN".to_owned()));
         };

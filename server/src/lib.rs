@@ -1,8 +1,8 @@
 //! leafid-server: gives ids, ranges of ids and leases of worker ids to a whole company, from one SQL database.
 //!
 //! The modules are layers, and imports point downwards: `commands`, `http`, then `snowflake` and `tags`, then `leases`,
-//! then `store` and `access`, then `options`, `traces`, `lease_rules`, `holder`, `table_set` and `clock`. What decides is in
-//! leafid-core, and in `lease_rules`.
+//! then `store` and `access`, then `options`, `traces`, `lease_rules`, `holder`, `ids`, `table_set` and `clock`. What
+//! decides is in leafid-core, and in `lease_rules`.
 
 mod access;
 mod caught;
@@ -12,6 +12,7 @@ mod dots;
 mod exchange;
 mod holder;
 mod http;
+mod ids;
 mod lease_rules;
 mod leases;
 mod options;

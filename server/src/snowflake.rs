@@ -5,6 +5,7 @@ mod leased;
 mod local;
 
 use crate::holder::Holder;
+use crate::ids::Ids;
 use crate::leases::Leases;
 use crate::options::Options;
 use leafid_core::Result;
@@ -40,7 +41,7 @@ impl OwnSnowflake {
     }
 
     /// Makes `n` ids. Errors: `clock_backwards`; `worker_lost` without a lease until the deadline; `state_io`.
-    pub(crate) async fn take(&self, n: usize, limit: Duration) -> Result<Vec<i64>> {
+    pub(crate) async fn take(&self, n: usize, limit: Duration) -> Result<Ids> {
         match self {
             OwnSnowflake::Leased(leased) => leased.take(n, limit).await,
             OwnSnowflake::Local(local) => local.take(n).await,

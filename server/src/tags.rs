@@ -10,6 +10,7 @@ pub(crate) use outage::Outage;
 pub(crate) use rates::{Rate, Rates};
 pub(crate) use tag_stats::TagStats;
 
+use crate::ids::Ids;
 use crate::options::Options;
 use crate::store::Store;
 use leafid_core::call::Clocks;
@@ -86,7 +87,7 @@ impl Tags {
     /// Takes ids of a tag from its buffer: `n` of them, at least one.
     ///
     /// Errors: `invalid_argument`, `unknown_tag`, `segment_unavailable`.
-    pub(crate) async fn take(&self, name: &str, n: usize, patience: Patience) -> Result<Vec<i64>> {
+    pub(crate) async fn take(&self, name: &str, n: usize, patience: Patience) -> Result<Ids> {
         let (mut runs, mut left) = (Vec::new(), n);
         let known = self.held.read().get(name).cloned();
         match known {
@@ -101,13 +102,20 @@ impl Tags {
                     }
                     let run = patience.given(run);
                     if run.count == n {
-                        return Ok(ids_of(&[run]));
+                        return Ok(vec![run].into());
                     }
                     left -= run.count;
                     runs.push(run);
                 }
             }
         }
+        // Few come here, and what the others keep while they are answered stays small.
+        Box::pin(self.waits(name, n, runs, patience)).await
+    }
+
+    /// The same after these runs were at hand.
+    async fn waits(&self, name: &str, n: usize, mut runs: Vec<Run>, patience: Patience) -> Result<Ids> {
+        let mut left = n - runs.iter().map(|run| run.count).sum::<usize>();
         while left > 0 {
             let (had, away) = (take(&mut runs), self.outage.check().err());
             let collected = self.served(name, |supply, tag, clocks| {
@@ -123,7 +131,7 @@ impl Tags {
             }
             left = n - runs.iter().map(|run| run.count).sum::<usize>();
         }
-        Ok(ids_of(&runs))
+        Ok(runs.into())
     }
 
     /// Fetches the first range of a tag, unless it has ids, and waits for it. Errors: as [`Tags::take`].
@@ -207,16 +215,5 @@ impl Tags {
             return Err(Error::new(Code::SegmentUnavailable, message));
         }
         Ok(())
-    }
-}
-
-fn ids_of(runs: &[Run]) -> Vec<i64> {
-    let ids = |run: &Run| {
-        let Run { first, stride, count } = *run;
-        (0..count as i64).map(move |at| first + at * stride)
-    };
-    match runs {
-        [run] => ids(run).collect(),
-        runs => runs.iter().flat_map(ids).collect(),
     }
 }

@@ -57,6 +57,7 @@ const SERVER_LAYERS: &[(&str, &[&str])] = &[
             "clock",
             "dots",
             "holder",
+            "ids",
             "lease_rules",
             "leases",
             "options",
@@ -71,8 +72,8 @@ const SERVER_LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("access", &["clock", "options", "pem", "scope"]),
-    ("tags", &["caught", "clock", "dots", "options", "store", "table_set", "traces"]),
-    ("snowflake", &["caught", "clock", "holder", "lease_rules", "leases", "options"]),
+    ("tags", &["caught", "clock", "dots", "ids", "options", "store", "table_set", "traces"]),
+    ("snowflake", &["caught", "clock", "holder", "ids", "lease_rules", "leases", "options"]),
     ("leases", &["clock", "lease_rules", "store"]),
     ("dots", &["options", "store"]),
     ("store", &["clock", "exchange", "holder", "lease_rules", "pem", "traces"]),
@@ -85,6 +86,7 @@ const SERVER_LAYERS: &[(&str, &[&str])] = &[
     ("holder", &[]),
     ("pem", &[]),
     ("scope", &[]),
+    ("ids", &[]),
     ("table_set", &[]),
 ];
 /// Lines of a file that ships, with comments and blank ones. Tests at its end are not counted.

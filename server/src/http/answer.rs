@@ -2,7 +2,7 @@
 
 use crate::access::Denied;
 use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, Response, StatusCode};
 use axum::response::IntoResponse;
 use leafid_core::{Code, Error};
@@ -12,8 +12,8 @@ pub(super) const JSON: &str = "application/json;charset=UTF-8";
 pub(super) const TEXT: &str = "text/plain;charset=UTF-8";
 
 /// A response with this body. No cache may keep it: an id that is served again is given twice.
-pub(super) fn body(status: StatusCode, content_type: &'static str, body: String) -> Response<Body> {
-    let mut response = Response::new(Body::from(body));
+pub(super) fn body(status: StatusCode, content_type: &'static str, body: impl Into<Body>) -> Response<Body> {
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -95,7 +95,7 @@ pub(super) fn refused(error: &Error) -> Response<Body> {
 
 /// Whether the client likes JSON best: by its `q`, and of equals by its place, as Spring sorts them.
 pub(super) fn wants_json(headers: &HeaderMap) -> bool {
-    let accept = headers.get("accept").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     // Most ask for whatever comes.
     if !accept.contains("application/json") {
         return false;

@@ -7,11 +7,10 @@ use super::rate_limits::Client;
 use crate::access::Grant;
 use crate::scope::Scope;
 use axum::body::{Body, HttpBody, to_bytes};
-use axum::extract::{Extension, FromRequest, Request, State};
+use axum::extract::{Extension, Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Response, StatusCode};
 use axum::middleware::Next;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 /// The largest body of a request: a claim has less than 1 KiB.
@@ -64,26 +63,14 @@ pub(super) async fn paced(
 
 /// With its body unread the connection would be closed, perhaps before the client has read why.
 async fn unheard(request: Request, response: Response<Body>) -> Response<Body> {
-    hear(request).await;
+    hear(request.into_body()).await;
     response
 }
 
-async fn hear(request: Request) {
-    let body = request.into_body();
+/// Takes the body of a request that asks for nothing by it.
+pub(super) async fn hear(body: Body) {
     if !body.is_end_stream() {
-        let _ = to_bytes(body, MOST_BODY).await;
-    }
-}
-
-/// The body of a request that asks for nothing by it.
-pub(super) struct Unused;
-
-impl<S: Send + Sync> FromRequest<S> for Unused {
-    type Rejection = Infallible;
-
-    async fn from_request(request: Request, _: &S) -> Result<Unused, Infallible> {
-        hear(request).await;
-        Ok(Unused)
+        let _ = Box::pin(to_bytes(body, MOST_BODY)).await;
     }
 }
 

@@ -5,20 +5,22 @@
 
 use super::answer::{self, JSON, Refusal, TEXT};
 use super::app::App;
-use super::guard::Unused;
+use super::guard::hear;
 use super::spelling;
 use super::words::Words;
 use crate::access::Grant;
 use crate::clock::unix_ms;
+use crate::ids::Ids;
 use crate::tags::Patience;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Extension, Path, Query, State};
+use axum::extract::{Extension, FromRequest, Path, Request, State};
 use axum::http::header::{ALLOW, CONNECTION, HeaderValue};
-use axum::http::{HeaderMap, Response, StatusCode, Uri};
+use axum::http::{Response, StatusCode, Uri};
 use leafid_core::{Code, Error, Layout, Result, Utc, parse_id};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,14 +35,17 @@ const NO_WORD: &str = "org.springframework.web.bind.MissingServletRequestParamet
 /// Spring's answer to OPTIONS where a handler takes all methods.
 const METHODS: &str = "GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS";
 
-/// The words of a query alone: where ids are taken no body is read.
-type QueryWords = Query<HashMap<String, String>>;
-
 /// The mode of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Segment,
     Snowflake,
+}
+
+/// What is read of a request for ids. Its body is heard, and means nothing.
+pub(super) struct AskedIds {
+    uri: Uri,
+    wants_json: bool,
 }
 
 /// The body of Spring's errors. A Leaf is of Spring Boot 1.5, whose times are numbers, and which names what was thrown.
@@ -71,60 +76,71 @@ struct Decoded {
     timestamp: String,
 }
 
+impl<S: Send + Sync> FromRequest<S> for AskedIds {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, _: &S) -> std::result::Result<AskedIds, Infallible> {
+        let asked =
+            AskedIds { uri: request.uri().clone(), wants_json: answer::wants_json(request.headers()) };
+        hear(request.into_body()).await;
+        Ok(asked)
+    }
+}
+
+impl AskedIds {
+    /// The last `n` of the query: then a batch is asked for.
+    fn n(&self, app: &App) -> Option<Cow<'_, str>> {
+        let query = self.uri.query().filter(|_| !app.options.strict_leaf)?;
+        form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "n").last().map(|(_, n)| n)
+    }
+}
+
 pub(super) async fn segment(
     State(app): State<Arc<App>>,
     Extension(grant): Extension<Grant>,
-    uri: Uri,
     tag: std::result::Result<Path<String>, PathRejection>,
-    words: QueryWords,
-    headers: HeaderMap,
-    _: Unused,
+    asked: AskedIds,
 ) -> Response<Body> {
+    let path = asked.uri.path();
     let tag = match tag {
         Ok(Path(tag)) => tag,
-        Err(_) if app.options.strict_leaf => spelling::name(uri.path()),
-        Err(_) => return spring(&app, StatusCode::BAD_REQUEST, None, "the tag is no UTF-8", uri.path()),
+        Err(_) if app.options.strict_leaf => spelling::name(path),
+        Err(_) => return spring(&app, StatusCode::BAD_REQUEST, None, "the tag is no UTF-8", path),
     };
     if app.options.no_segment {
-        return switched_off(&app, "segment", uri.path());
+        return switched_off(&app, "segment", path);
     }
-    let mut ids = take(&app, &grant, &tag, &words).await;
+    let n = asked.n(&app);
+    let mut ids = take(&app, &grant, &tag, n.as_deref()).await;
     // What a Leaf does not read is part of the name first: it is looked for only where it is there.
-    if ids.is_err() && uri.path().contains(';') {
-        ids = take(&app, &grant, &spelling::name(uri.path()), &words).await;
+    if ids.is_err() && path.contains(';') {
+        ids = Box::pin(take(&app, &grant, &spelling::name(path), n.as_deref())).await;
     }
-    let ids = match ids {
-        Ok(ids) => Ok(ids),
-        Err(Refusal::Error(error)) => Err(error),
-        Err(Refusal::Denied(denied)) => return answer::denied(&denied),
-    };
-    given(&app, Mode::Segment, ids, &words, &headers, uri.path())
+    match ids {
+        Ok(ids) => given(&asked, &ids, n.is_some()),
+        Err(Refusal::Error(error)) => failed(&app, Mode::Segment, &error, path),
+        Err(Refusal::Denied(denied)) => answer::denied(&denied),
+    }
 }
 
-async fn take(
-    app: &App,
-    grant: &Grant,
-    name: &str,
-    words: &QueryWords,
-) -> std::result::Result<Vec<i64>, Refusal> {
+async fn take(app: &App, grant: &Grant, name: &str, n: Option<&str>) -> std::result::Result<Ids, Refusal> {
     let tag = app.dots().tag(name);
     grant.check_tag(tag)?;
-    Ok(app.tags.take(tag, count(app, words)?, patience(app)).await?)
+    Ok(app.tags.take(tag, count(app, n)?, patience(app)).await?)
 }
 
-pub(super) async fn snowflake(
-    State(app): State<Arc<App>>,
-    uri: Uri,
-    words: QueryWords,
-    headers: HeaderMap,
-    _: Unused,
-) -> Response<Body> {
-    let Some(snowflake) = &app.snowflake else { return switched_off(&app, "snowflake", uri.path()) };
-    let ids = match count(&app, &words) {
+pub(super) async fn snowflake(State(app): State<Arc<App>>, asked: AskedIds) -> Response<Body> {
+    let path = asked.uri.path();
+    let Some(snowflake) = &app.snowflake else { return switched_off(&app, "snowflake", path) };
+    let n = asked.n(&app);
+    let ids = match count(&app, n.as_deref()) {
         Ok(n) => snowflake.take(n, app.options.timeout()).await,
         Err(error) => Err(error),
     };
-    given(&app, Mode::Snowflake, ids, &words, &headers, uri.path())
+    match ids {
+        Ok(ids) => given(&asked, &ids, n.is_some()),
+        Err(error) => failed(&app, Mode::Snowflake, &error, path),
+    }
 }
 
 /// Leaf's page: the parts of an id of its layout, the time in UTC.
@@ -169,55 +185,38 @@ fn patience(app: &App) -> Patience {
 }
 
 /// The number of ids that a request asks for. Errors: `invalid_argument`.
-fn count(app: &App, words: &QueryWords) -> Result<usize> {
+fn count(app: &App, n: Option<&str>) -> Result<usize> {
+    let Some(text) = n else { return Ok(1) };
     let most = app.options.max_batch.unwrap_or(MOST_BATCH) as usize;
-    match words.get("n") {
-        Some(text) if !app.options.strict_leaf => {
-            let n =
-                parse_id(text).ok().and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=most).contains(n));
-            n.ok_or_else(|| Error::invalid("n", format!("{text:?}"), &format!("1 to {most}")))
-        }
-        _ => Ok(1),
+    let n = parse_id(text).ok().and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=most).contains(n));
+    n.ok_or_else(|| Error::invalid("n", format!("{text:?}"), &format!("1 to {most}")))
+}
+
+fn given(asked: &AskedIds, ids: &Ids, is_batch: bool) -> Response<Body> {
+    match asked.wants_json {
+        true if is_batch => answer::body(StatusCode::OK, JSON, ids.text(["[\"", "\",\"", "\"]"])),
+        true => answer::body(StatusCode::OK, JSON, ids.text(["", "\n", ""])),
+        false => answer::body(StatusCode::OK, TEXT, ids.text(["", "\n", ""])),
     }
 }
 
-fn given(
-    app: &App,
-    mode: Mode,
-    ids: Result<Vec<i64>>,
-    words: &QueryWords,
-    headers: &HeaderMap,
-    path: &str,
-) -> Response<Body> {
-    let is_batch = words.contains_key("n") && !app.options.strict_leaf;
-    match ids {
-        Ok(ids) if is_batch && answer::wants_json(headers) => {
-            let texts: Vec<String> = ids.iter().map(i64::to_string).collect();
-            answer::json(StatusCode::OK, &texts)
-        }
-        Ok(ids) => {
-            let lines: Vec<String> = ids.iter().map(i64::to_string).collect();
-            let kind = if answer::wants_json(headers) { JSON } else { TEXT };
-            answer::body(StatusCode::OK, kind, lines.join("\n"))
-        }
-        Err(_) if app.options.strict_leaf && spelling::is_malformed(path) => {
-            spring(app, StatusCode::BAD_REQUEST, None, "Bad Request", path)
-        }
-        // A Leaf looks for any name among its rows.
-        Err(error) if error.code() == Code::InvalidArgument && !app.options.strict_leaf => {
-            spring(app, StatusCode::BAD_REQUEST, None, error.message(), path)
-        }
-        Err(error) => {
-            log::debug!("{path}: {error}");
-            let number = match (mode, error.code()) {
-                (Mode::Segment, Code::UnknownTag | Code::InvalidArgument) => -2,
-                (Mode::Snowflake, Code::ClockBackwards) => -1,
-                _ => -3,
-            };
-            let message = format!("Result{{id={number}, status=EXCEPTION}}");
-            spring(app, StatusCode::INTERNAL_SERVER_ERROR, Some(NO_ID), &message, path)
-        }
+fn failed(app: &App, mode: Mode, error: &Error, path: &str) -> Response<Body> {
+    let strict = app.options.strict_leaf;
+    if strict && spelling::is_malformed(path) {
+        return spring(app, StatusCode::BAD_REQUEST, None, "Bad Request", path);
     }
+    // A Leaf looks for any name among its rows.
+    if error.code() == Code::InvalidArgument && !strict {
+        return spring(app, StatusCode::BAD_REQUEST, None, error.message(), path);
+    }
+    log::debug!("{path}: {error}");
+    let number = match (mode, error.code()) {
+        (Mode::Segment, Code::UnknownTag | Code::InvalidArgument) => -2,
+        (Mode::Snowflake, Code::ClockBackwards) => -1,
+        _ => -3,
+    };
+    let message = format!("Result{{id={number}, status=EXCEPTION}}");
+    spring(app, StatusCode::INTERNAL_SERVER_ERROR, Some(NO_ID), &message, path)
 }
 
 /// A Leaf answers 0 for ever, which its clients take for an id.

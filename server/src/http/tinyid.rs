@@ -7,6 +7,7 @@ use super::app::App;
 use super::rate_limits::{Client, TooMany};
 use super::words::Words;
 use crate::access::Grant;
+use crate::ids::Ids;
 use crate::scope::Scope;
 use crate::tags::Patience;
 use axum::body::Body;
@@ -76,7 +77,7 @@ pub(super) async fn next_segment_id(asked: Asked) -> Response<Body> {
 
 pub(super) async fn next_segment_id_simple(asked: Asked) -> Response<Body> {
     simple(asked.segment().await.map(|SegmentId { current_id, loading_id, max_id, delta, remainder }| {
-        vec![current_id, loading_id, max_id, delta, remainder]
+        [current_id, loading_id, max_id, delta, remainder].into_iter().collect()
     }))
 }
 
@@ -91,13 +92,13 @@ impl FromRequest<Arc<App>> for Asked {
 }
 
 impl Asked {
-    async fn ids(&self) -> std::result::Result<Vec<i64>, TinyidRefusal> {
+    async fn ids(&self) -> std::result::Result<Ids, TinyidRefusal> {
         let tag = self.tag(Scope::Ids).await?;
         let (n, limit) = (self.count()?, self.app.options.timeout());
         if n == 0 {
             // It is asked for all the same.
             self.app.tags.warm(tag).await?;
-            return Ok(Vec::new());
+            return Ok(Vec::new().into());
         }
         let patience = Patience { first: limit, later: limit, issues_zero: false };
         Ok(self.app.tags.take(tag, n, patience).await?)
@@ -168,12 +169,12 @@ fn full<T: Serialize>(result: std::result::Result<T, TinyidRefusal>) -> Response
     marked(answer::json(StatusCode::OK, &Answer { data, code, message }), result.as_ref().err())
 }
 
-fn simple(result: std::result::Result<Vec<i64>, TinyidRefusal>) -> Response<Body> {
+fn simple(result: std::result::Result<Ids, TinyidRefusal>) -> Response<Body> {
     if let Err(TinyidRefusal::Error(error)) = &result {
         log::debug!("tinyid: {error}");
     }
-    let texts: Vec<String> = result.as_deref().unwrap_or_default().iter().map(i64::to_string).collect();
-    marked(answer::body(StatusCode::OK, TEXT, texts.join(",")), result.as_ref().err())
+    let text = result.as_ref().map(|ids| ids.text(["", ",", ""])).unwrap_or_default();
+    marked(answer::body(StatusCode::OK, TEXT, text), result.as_ref().err())
 }
 
 /// A tinyid has no limit of requests, so it has no words for it. Its clients ask another server.

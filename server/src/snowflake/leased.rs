@@ -3,6 +3,7 @@
 
 use crate::caught::caught;
 use crate::clock::{filtered_ms, own_filter, random, running, running_ms, seed, unix_ms};
+use crate::ids::Ids;
 use crate::lease_rules::Claim;
 use crate::leases::Leases;
 use crate::options::Options;
@@ -14,7 +15,7 @@ use leafid_core::run::{
     Answer, ClaimCall, Claimed, Need, Pause, ProcessLeases, RenewCall, RunCall, RunCallEnd, RunNotice,
     RunSettings, RunState, RunTicket, RunWait, SourceFailure, Waiting, WorkerRun, Workers,
 };
-use leafid_core::{Action, BackOff, Code, Error, Layout, Lease, Renewal, Result, Rules, Run, Snowflake};
+use leafid_core::{Action, BackOff, Code, Error, Layout, Lease, Renewal, Result, Rules, Snowflake};
 use parking_lot::Mutex;
 use std::pin::pin;
 use std::sync::Arc;
@@ -108,24 +109,27 @@ impl LeasedSnowflake {
     }
 
     /// Makes `n` ids. Errors: `clock_backwards`; `worker_lost` without a lease until the deadline.
-    pub(super) async fn take(self: &Arc<Self>, n: usize, limit: Duration) -> Result<Vec<i64>> {
+    pub(super) async fn take(self: &Arc<Self>, n: usize, limit: Duration) -> Result<Ids> {
         let deadline = Instant::now() + limit;
-        let (mut ids, mut wait) = (Vec::with_capacity(n), RunWait::new(Waiting::new(limit, None)));
-        while ids.len() < n {
+        let (mut runs, mut left) = (Vec::new(), n);
+        let mut wait = RunWait::new(Waiting::new(limit, None));
+        while left > 0 {
             let generator = self.generator.lock().clone();
             let Some(generator) = generator else {
-                self.opened(deadline).await?;
+                Box::pin(self.opened(deadline)).await?;
                 continue;
             };
-            match generator.reserve(filtered_ms(), n - ids.len()) {
-                Ok(Run { first, stride, count }) => {
-                    ids.extend((0..count as i64).map(|at| first + at * stride));
+            match generator.reserve(filtered_ms(), left) {
+                Ok(run) => {
+                    left -= run.count;
+                    runs.push(run);
                     wait.waiting.progressed();
                 }
-                Err(action) => self.wait(&generator, &mut wait, action).await?,
+                // Few come here, and what the others keep while they are answered stays small.
+                Err(action) => Box::pin(self.wait(&generator, &mut wait, action)).await?,
             }
         }
-        Ok(ids)
+        Ok(runs.into())
     }
 
     /// Waits for the first generator.

@@ -1,6 +1,7 @@
 //! A worker id of this host, which the files and locks of the library guard: leafid's own generator.
 
 use crate::clock::filtered_ms;
+use crate::ids::Ids;
 use crate::leases::Leases;
 use crate::options::{Options, ids as shown};
 use crate::snowflake::blocking::blocking;
@@ -47,7 +48,7 @@ impl LocalSnowflake {
     }
 
     /// Makes `n` ids. Errors: those of the library.
-    pub(super) async fn take(&self, n: usize) -> Result<Vec<i64>> {
+    pub(super) async fn take(&self, n: usize) -> Result<Ids> {
         let mut ids = Vec::with_capacity(n);
         ids.extend(std::iter::from_fn(|| self.flake.try_next()).take(n));
         let rest = n - ids.len();
@@ -56,7 +57,7 @@ impl LocalSnowflake {
             let flake = self.flake.clone();
             ids.extend(blocking(move || flake.take(rest)).await?);
         }
-        Ok(ids)
+        Ok(ids.into_iter().collect())
     }
 
     pub(super) async fn close(&self) {
