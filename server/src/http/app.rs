@@ -48,7 +48,7 @@ pub(crate) struct App {
     /// `None` without a limit.
     pub(super) rate_limits: Option<Arc<RateLimits>>,
     /// The requests at a time.
-    pub(super) room: Semaphore,
+    pub(super) room: Arc<Semaphore>,
 }
 
 impl App {
@@ -65,7 +65,7 @@ impl App {
         App {
             store_error: tags.outage().seen(),
             tags,
-            room: Semaphore::new(options.max_requests as usize),
+            room: Arc::new(Semaphore::new(options.max_requests as usize)),
             rate_limits,
             store_time: Mutex::default(),
             store_ahead_ms: AtomicI64::new(0),

@@ -2,7 +2,8 @@
 //! store has answered. Nothing waits meanwhile for an answer that may never come.
 
 use super::answer;
-use super::rate_limits::RateLimits;
+use super::rate_limits::{Client, RateLimits};
+use super::router::Served;
 use super::status::{self, Ready};
 use crate::options::Options;
 use crate::store::Store;
@@ -10,11 +11,15 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{HeaderValue, RETRY_AFTER};
-use axum::http::{Response, StatusCode};
+use axum::http::{Request, Response, StatusCode};
 use axum::routing::get;
-use hyper_util::service::TowerToHyperService;
+use futures_util::FutureExt;
+use futures_util::future::Either;
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
 use leafid_core::Error;
 use parking_lot::Mutex;
+use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -30,8 +35,8 @@ pub(crate) struct Starting {
 
 /// What a listener serves.
 pub(crate) struct Entrance {
-    starting: TowerToHyperService<Router>,
-    open: OnceLock<TowerToHyperService<Router>>,
+    starting: Router,
+    open: OnceLock<Served>,
     pub(super) connections: usize,
     pub(super) stop_timeout: Duration,
     pub(super) rate_limits: Option<Arc<RateLimits>>,
@@ -66,7 +71,7 @@ impl Entrance {
             .fallback(unavailable)
             .with_state(starting.clone());
         Arc::new(Entrance {
-            starting: TowerToHyperService::new(routes),
+            starting: routes,
             open: OnceLock::new(),
             connections: options.max_connections as usize,
             stop_timeout: options.stop_timeout(),
@@ -75,12 +80,25 @@ impl Entrance {
     }
 
     /// From now on this is served, on the connections that there are, too.
-    pub(crate) fn opens(&self, routes: Router) {
-        let _ = self.open.set(TowerToHyperService::new(routes));
+    pub(crate) fn opens(&self, served: Served) {
+        let _ = self.open.set(served);
     }
 
-    pub(super) fn service(&self) -> &TowerToHyperService<Router> {
-        self.open.get().unwrap_or(&self.starting)
+    /// What a connection of this client is served.
+    pub(super) fn service(
+        self: Arc<Self>,
+        client: Option<Client>,
+    ) -> impl Service<Request<Incoming>, Response = Response<Body>, Error = Infallible, Future: Send> + use<>
+    {
+        service_fn(move |mut request: Request<Incoming>| {
+            if let Some(client) = client {
+                request.extensions_mut().insert(client);
+            }
+            match self.open.get() {
+                Some(served) => Either::Left(served.answer(request).map(Ok)),
+                None => Either::Right(tower_service::Service::call(&mut self.starting.clone(), request)),
+            }
+        })
     }
 }
 

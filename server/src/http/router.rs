@@ -4,7 +4,7 @@ use super::admin;
 use super::answer;
 use super::app::App;
 use super::counts::Api;
-use super::guard::{Gate, MOST_BODY, guard, paced};
+use super::guard::{Gate, Guard, MOST_BODY};
 use super::hosts::Hosts;
 use super::leaf;
 use super::lease;
@@ -15,28 +15,37 @@ use super::range;
 use super::spelling;
 use super::status;
 use super::tinyid;
-use super::traced::traced;
+use super::traced::{routed, traced};
 use crate::scope::Scope;
-use crate::traces;
+use crate::traces::{self, RequestSpan};
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::body::HttpBody;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::handler::Handler;
-use axum::http::Uri;
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::http::{self, Uri};
+use axum::middleware::from_fn;
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, get, on, post};
-use hyper::service::Service;
-use hyper_util::service::TowerToHyperService;
+use futures_util::FutureExt;
+use futures_util::future::{Either, ready};
+use hyper::body::Incoming;
 use leafid_core::{Code, Error};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
-use tokio::time::timeout;
+use tokio::time::timeout_at;
+use tower_service::Service;
+
+/// What a listener serves, within the bounds of all requests.
+pub(crate) struct Served {
+    app: Arc<App>,
+    routes: Router,
+}
 
 /// What everybody may ask for who has the tokens.
-pub(crate) fn public_api(app: &Arc<App>) -> Router {
+pub(crate) fn public_api(app: &Arc<App>) -> Served {
     let hosts = Arc::new(Hosts::new(&app.options, app.options.listen));
-    let guarded = |app: &Arc<App>, scope, routes| guarded(app, &hosts, scope, routes);
+    let paced = |scope, routes| guarded(app, &hosts, scope, true, routes);
     let ids = Router::new()
         .route("/api/segment/get/{tag}", any_method(leaf::segment))
         .route("/api/snowflake/get/{tag}", any_method(leaf::snowflake));
@@ -48,26 +57,27 @@ pub(crate) fn public_api(app: &Arc<App>) -> Router {
         .route("/api/worker/release", post(lease::release));
     let open = Router::new().route("/decodeSnowflakeId", any_method(leaf::decode));
     let routes = open
-        .merge(guarded(app, Scope::Ids, bounded_rate(app, ids)))
-        .merge(guarded(app, Scope::Ranges, bounded_rate(app, ranges)))
-        .merge(guarded(app, Scope::Leases, bounded_rate(app, claims).merge(held)))
+        .merge(paced(Scope::Ids, ids))
+        .merge(paced(Scope::Ranges, ranges))
+        .merge(paced(Scope::Leases, claims))
+        .merge(guarded(app, &hosts, Scope::Leases, false, held))
         .merge(tinyids())
         .merge(watching(app, &hosts));
     let routes = match app.options.admin_listen {
         None => routes.merge(administration(app, &hosts)),
         Some(_) => routes,
     };
-    bounded(app, routes)
+    served(app, routes)
 }
 
 /// What the address of `--admin-listen` serves.
-pub(crate) fn admin_api(app: &Arc<App>, listens: SocketAddr) -> Router {
+pub(crate) fn admin_api(app: &Arc<App>, listens: SocketAddr) -> Served {
     let hosts = Arc::new(Hosts::new(&app.options, listens));
-    bounded(app, watching(app, &hosts).merge(administration(app, &hosts)))
+    served(app, watching(app, &hosts).merge(administration(app, &hosts)))
 }
 
 fn administration(app: &Arc<App>, hosts: &Arc<Hosts>) -> Router<Arc<App>> {
-    guarded(app, hosts, Scope::Admin, Router::new().route("/api/tag", post(admin::set_tag)))
+    guarded(app, hosts, Scope::Admin, false, Router::new().route("/api/tag", post(admin::set_tag)))
 }
 
 /// Their token is a word of the request, and they check it themselves.
@@ -98,37 +108,75 @@ fn watching(app: &Arc<App>, hosts: &Arc<Hosts>) -> Router<Arc<App>> {
         .route("/openapi.json", get(status::openapi))
         .route("/monitor", get(monitor::page))
         .route("/monitor/{file}", get(monitor::file))
-        .merge(guarded(app, hosts, Scope::Metrics, watched))
+        .merge(guarded(app, hosts, Scope::Metrics, false, watched))
 }
 
-fn guarded(app: &Arc<App>, hosts: &Arc<Hosts>, scope: Scope, routes: Router<Arc<App>>) -> Router<Arc<App>> {
-    let gate = Gate { app: app.clone(), scope, hosts: hosts.clone() };
-    routes.route_layer(from_fn_with_state(Arc::new(gate), guard))
+fn guarded(
+    app: &Arc<App>,
+    hosts: &Arc<Hosts>,
+    scope: Scope,
+    is_paced: bool,
+    routes: Router<Arc<App>>,
+) -> Router<Arc<App>> {
+    let gate = Gate { app: app.clone(), scope, hosts: hosts.clone(), is_paced };
+    routes.route_layer(Guard(Arc::new(gate)))
 }
 
-fn bounded_rate(app: &Arc<App>, routes: Router<Arc<App>>) -> Router<Arc<App>> {
-    match app.rate_limits {
-        Some(_) => routes.route_layer(from_fn_with_state(app.clone(), paced)),
-        None => routes,
+fn served(app: &Arc<App>, routes: Router<Arc<App>>) -> Served {
+    let again = routes.clone().fallback(leaf::not_found).with_state(app.clone());
+    let routes = routes.fallback(move |request: Request| respelled(again, request));
+    let routes = if traces::is_on() { routes.layer(from_fn(routed)) } else { routes };
+    Served { app: app.clone(), routes: routes.with_state(app.clone()) }
+}
+
+impl Served {
+    /// The answers are no async functions: each would keep the request once more for as long as it is under way.
+    pub(super) fn answer(&self, request: http::Request<Incoming>) -> impl Future<Output = Response> + use<> {
+        let span = traces::is_on().then(|| RequestSpan::begin(&request));
+        let answered = self.bounded(request);
+        match span {
+            Some(span) => Either::Left(Box::pin(traced(span, answered))),
+            None => Either::Right(answered),
+        }
+    }
+
+    /// Counts each request, and bounds how many there are, and how long each takes.
+    fn bounded(&self, mut request: http::Request<Incoming>) -> impl Future<Output = Response> + use<> {
+        let (app, api, begun) = (self.app.clone(), Api::of(request.uri().path()), Instant::now());
+        // Most have none, and what is kept for a request costs time.
+        if !request.body().is_end_stream() {
+            DefaultBodyLimit::max(MOST_BODY).apply(&mut request);
+        }
+        let answered = match app.room.clone().try_acquire_owned() {
+            Err(_) => Either::Left(ready(unavailable("too many requests at a time: see --max-requests"))),
+            Ok(place) => {
+                let answered = self.routes.clone().call(request);
+                let answered = timeout_at((begun + app.options.limit()).into(), answered);
+                Either::Right(answered.map(move |answered| {
+                    drop(place);
+                    let Ok(response) =
+                        answered.unwrap_or_else(|_| Ok(unavailable("the request took too long")));
+                    response
+                }))
+            }
+        };
+        answered.map(move |response| {
+            app.counts.count(api, response.status(), begun.elapsed());
+            response
+        })
     }
 }
 
-fn bounded(app: &Arc<App>, routes: Router<Arc<App>>) -> Router {
-    let again = routes.clone().fallback(leaf::not_found).with_state(app.clone());
-    let routes = routes
-        .fallback(move |request: Request| respelled(again, request))
-        .layer(DefaultBodyLimit::max(MOST_BODY))
-        .layer(from_fn_with_state(app.clone(), limited));
-    let routes = if traces::is_on() { routes.layer(from_fn(traced)) } else { routes };
-    routes.with_state(app.clone())
+fn unavailable(message: &str) -> Response {
+    answer::refused(&Error::new(Code::SegmentUnavailable, message))
 }
 
 /// Looks for the route of a path as a Leaf reads it, after there was none of the path as it is.
-async fn respelled(again: Router, mut request: Request) -> Response {
+async fn respelled(mut again: Router, mut request: Request) -> Response {
     if let Some(uri) = plain_uri(request.uri()) {
         *request.uri_mut() = uri;
     }
-    let Ok(response) = TowerToHyperService::new(again).call(request).await;
+    let Ok(response) = again.call(request).await;
     response
 }
 
@@ -139,20 +187,4 @@ fn plain_uri(uri: &Uri) -> Option<Uri> {
     }
     parts.path_and_query = Some(path.parse().ok()?);
     Uri::from_parts(parts).ok()
-}
-
-/// Counts each request, and bounds how many there are, and how long each takes.
-async fn limited(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let (api, begun) = (Api::of(request.uri().path()), Instant::now());
-    let response = match app.room.try_acquire() {
-        Err(_) => {
-            let message = "too many requests at a time: see --max-requests";
-            answer::refused(&Error::new(Code::SegmentUnavailable, message))
-        }
-        Ok(_place) => timeout(app.options.limit(), next.run(request)).await.unwrap_or_else(|_| {
-            answer::refused(&Error::new(Code::SegmentUnavailable, "the request took too long"))
-        }),
-    };
-    app.counts.count(api, response.status(), begun.elapsed());
-    response
 }

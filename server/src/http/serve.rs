@@ -1,14 +1,15 @@
 //! Connections: accepted up to a bound, with bounded heads, and ended in good order.
 
 use super::entrance::Entrance;
-use super::rate_limits::Client;
 use super::tls::Tls;
-use hyper::Request;
+use axum::body::Body;
+use axum::http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::{Service, service_fn};
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -45,12 +46,13 @@ pub(crate) async fn serve(
         };
         let Some((stream, address, place)) = accepted else { continue };
         let client = entrance.rate_limits.as_ref().map(|limits| limits.connected(address.ip()));
-        let (entrance, watcher, tls, stop) =
-            (entrance.clone(), graceful.watcher(), tls.clone(), stop.clone());
+        let (service, watcher, tls, stop) =
+            (entrance.clone().service(client), graceful.watcher(), tls.clone(), stop.clone());
         tokio::spawn(async move {
             let ended = match tls {
-                None => connection(stream, entrance, client, watcher).await,
-                Some(tls) => encrypted(&tls, stream, entrance, client, watcher, stop).await,
+                None => connection(stream, service, watcher).await,
+                // In a place of its own, so that connections without it are smaller.
+                Some(tls) => Box::pin(encrypted(&tls, stream, service, watcher, stop)).await,
             };
             if let Err(error) = ended {
                 log::debug!("a connection ended: {error}");
@@ -66,41 +68,37 @@ pub(crate) async fn serve(
 }
 
 /// Errors: no agreement with the client within the time for a head.
-async fn encrypted(
+async fn encrypted<V>(
     tls: &Tls,
     stream: TcpStream,
-    entrance: Arc<Entrance>,
-    client: Option<Client>,
+    service: V,
     watcher: Watcher,
     mut stop: watch::Receiver<bool>,
-) -> Result<(), String> {
+) -> Result<(), String>
+where
+    V: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible, Future: Send>
+        + Send
+        + 'static,
+{
     let accepted = tokio::select! {
         accepted = timeout(HEAD_TIMEOUT, tls.acceptor().accept(stream)) => accepted,
         // It has sent no request, and shall not delay the stop.
         _ = stop.wait_for(|stops| *stops) => return Err("this server stops".to_owned()),
     };
     match accepted {
-        Ok(Ok(stream)) => connection(stream, entrance, client, watcher).await,
+        Ok(Ok(stream)) => connection(stream, service, watcher).await,
         Ok(Err(error)) => Err(format!("no TLS: {error}")),
         Err(_) => Err("no TLS in time".to_owned()),
     }
 }
 
-async fn connection<S>(
-    stream: S,
-    entrance: Arc<Entrance>,
-    client: Option<Client>,
-    watcher: Watcher,
-) -> Result<(), String>
+async fn connection<S, V>(stream: S, service: V, watcher: Watcher) -> Result<(), String>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    V: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible, Future: Send>
+        + Send
+        + 'static,
 {
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        if let Some(client) = client {
-            request.extensions_mut().insert(client);
-        }
-        entrance.service().call(request)
-    });
     let mut stream = TimeoutWriter::new(stream);
     stream.set_timeout(Some(WRITE_TIMEOUT));
     let connection = http1::Builder::new()
@@ -134,12 +132,8 @@ fn configured((stream, address): (TcpStream, SocketAddr)) -> io::Result<(TcpStre
 
 #[cfg(test)]
 mod tests {
-    use super::super::entrance::Starting;
     use super::*;
-    use crate::options;
-    use crate::store::{Store, Stride};
-    use axum::Router;
-    use axum::routing::get;
+    use hyper::service::service_fn;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
@@ -153,17 +147,13 @@ mod tests {
         let (client, server) = duplex(ANSWER / 2);
         let answered = Arc::new(AtomicUsize::new(0));
         let counted = answered.clone();
-        let answer = move || {
+        let service = service_fn(move |_| {
             counted.fetch_add(1, Relaxed);
-            async { "x".repeat(ANSWER) }
-        };
-        let options = options::parse(["leafid-server".into()]).unwrap().options;
-        let store = Store::new("etcd://127.0.0.1:1", 1, WRITE_TIMEOUT, Stride::new(1, 0).unwrap()).unwrap();
-        let entrance = Entrance::new(&options, &Starting::new(&store), None);
-        entrance.opens(Router::new().route("/", get(answer)));
+            async { Ok(Response::new(Body::from("x".repeat(ANSWER)))) }
+        });
         let ends = tokio::spawn(async move {
             let graceful = GracefulShutdown::new();
-            connection(server, entrance, None, graceful.watcher()).await
+            connection(server, service, graceful.watcher()).await
         });
         (client, answered, ends)
     }

@@ -1,15 +1,24 @@
 //! A span for each request.
 
-use crate::traces::RequestSpan;
+use crate::traces::{self, RequestSpan};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
 use axum::http::Response;
 use axum::middleware::Next;
 
-pub(super) async fn traced(request: Request, next: Next) -> Response<Body> {
-    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    let span = RequestSpan::begin(&request, route);
-    let response = span.within(next.run(request)).await;
+/// Answers a request within its span.
+pub(super) async fn traced(
+    span: RequestSpan,
+    answered: impl Future<Output = Response<Body>>,
+) -> Response<Body> {
+    let response = span.within(answered).await;
     span.end(response.status().as_u16());
     response
+}
+
+/// Tells the span its route, which is known behind the router alone.
+pub(super) async fn routed(request: Request, next: Next) -> Response<Body> {
+    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    traces::routed(request.method(), route);
+    next.run(request).await
 }

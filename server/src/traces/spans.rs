@@ -1,7 +1,7 @@
 //! The spans of requests, and of what the store does for them.
 
 use super::collector::Collector;
-use axum::extract::Request;
+use axum::http::{Method, Request};
 use leafid_core::{Error, Result};
 use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::{FutureExt, SpanKind, Status, TraceContextExt, Tracer, TracerProvider};
@@ -27,22 +27,21 @@ static TRACING: OnceLock<(SdkTracerProvider, SdkTracer)> = OnceLock::new();
 pub(crate) struct RequestSpan(Context);
 
 impl RequestSpan {
-    /// Begins it, below the span of the header `traceparent`. `route` is the path with names for its parts.
-    pub(crate) fn begin(request: &Request, route: &str) -> RequestSpan {
+    /// Begins it, below the span of the header `traceparent`.
+    pub(crate) fn begin<B>(request: &Request<B>) -> RequestSpan {
         let headers = request.headers();
         let parent = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
         let Some((_, tracer)) = TRACING.get() else { return RequestSpan(parent) };
         let method = request.method().as_str();
         let mut attributes = vec![
             KeyValue::new("http.request.method", method.to_owned()),
-            KeyValue::new("http.route", route.to_owned()),
             KeyValue::new("url.path", request.uri().path().to_owned()),
         ];
         let id = headers.get("x-request-id").and_then(|id| id.to_str().ok());
         if let Some(id) = id.filter(|id| id.len() <= LONGEST_ID) {
             attributes.push(KeyValue::new("http.request.header.x-request-id", id.to_owned()));
         }
-        let builder = tracer.span_builder(format!("{method} {route}"));
+        let builder = tracer.span_builder(method.to_owned());
         let builder = builder.with_kind(SpanKind::Server).with_attributes(attributes);
         RequestSpan(parent.with_span(builder.start_with_context(tracer, &parent)))
     }
@@ -85,6 +84,14 @@ pub(crate) fn start(endpoint: &str) -> Result<()> {
 
 pub(crate) fn is_on() -> bool {
     TRACING.get().is_some()
+}
+
+/// The request of now has this route: the path with names for its parts.
+pub(crate) fn routed(method: &Method, route: &str) {
+    let context = Context::current();
+    let span = context.span();
+    span.update_name(format!("{method} {route}"));
+    span.set_attribute(KeyValue::new("http.route", route.to_owned()));
 }
 
 /// Work that goes on beside a request, and belongs to it.
