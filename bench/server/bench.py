@@ -1,5 +1,5 @@
-"""The speed of leafid-server beside an axum handler that returns a constant, in one run; its memory and its start with
-many tags.
+"""The speed of leafid-server beside an axum handler that returns a constant, in one run, and the memory of idle
+connections; its memory and its start with many tags.
 
 Client and server have a core each, if there are two.
 
@@ -9,6 +9,7 @@ Client and server have a core each, if there are two.
 import itertools
 import json
 import os
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -28,6 +29,7 @@ CONSTANT = Path(os.environ["LEAFID_SERVER_BINARY"]).with_name("examples") / "con
 CONNECTIONS = 64
 ROUNDS = 3
 TAGS = 100_000
+IDLE = 2_000
 CORES = sorted(os.sched_getaffinity(0))
 
 
@@ -46,20 +48,26 @@ def beside_a_constant():
             client = server.client()
             until(lambda: client.ids("order") and client.ids("any", mode="snowflake"), "ids come")
             subjects = {
-                "a constant": f"{constant.url}/constant",
-                "segment": f"{server.url}/api/segment/get/order",
-                "snowflake": f"{server.url}/api/snowflake/get/order",
-                "1,000 segment ids": f"{server.url}/api/segment/get/order?n=1000",
+                "a constant": (constant, "/constant"),
+                "segment": (server, "/api/segment/get/order"),
+                "snowflake": (server, "/api/snowflake/get/order"),
+                "1,000 segment ids": (server, "/api/segment/get/order?n=1000"),
             }
             found = {name: [] for name in subjects}
-            for _, (name, url) in itertools.product(range(ROUNDS), subjects.items()):
-                found[name].append(wrk(url))
+            for _, (name, (asked, path)) in itertools.product(range(ROUNDS), subjects.items()):
+                before = cpu_us(asked)
+                run = wrk(asked.url + path)
+                found[name].append({**run, "cpu_us": (cpu_us(asked) - before) / run["requests"]})
+            idle = {name: idle_connection(*subjects[name]) for name in ("a constant", "segment")}
     floor = medians(found["a constant"])
     for name, runs in found.items():
         at = medians(runs)
         print(f"{name:18} {at['rate']:9,.0f} requests/s, {at['rate'] / floor['rate']:.2f} of the constant; p50 "
               f"{at['p50_us']:,.0f} us, p99 {at['p99_us']:,.0f} us, p99.9 {at['p99_9_us']:,.0f} us, "
-              f"{at['p99_9_us'] / floor['p99_9_us']:.2f} times the constant's; errors {at['errors']:.0f}")  # fmt: skip
+              f"{at['p99_9_us'] / floor['p99_9_us']:.2f} times the constant's; processor time {at['cpu_us']:.1f} us, "
+              f"{at['cpu_us'] / floor['cpu_us']:.2f} times; errors {at['errors']:.0f}")  # fmt: skip
+    for name, bytes in idle.items():
+        print(f"{name:18} {bytes / 1024:.1f} KiB of memory for an idle connection")
 
 
 def medians(runs):
@@ -72,6 +80,35 @@ def wrk(url, seconds=SECONDS):
                "--script", str(Path(__file__).with_name("percentiles.lua")), url]  # fmt: skip
     shown = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     return json.loads(next(line for line in shown.splitlines() if line.startswith("{")))
+
+
+def idle_connection(server, path):
+    """The bytes of a connection that has had an answer."""
+    host, port = server.url.removeprefix("http://").split(":")
+    request = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+    held = []
+
+    def connect(count):
+        for _ in range(count):
+            held.append(socket.create_connection((host, int(port))))
+            held[-1].sendall(request)
+            assert held[-1].recv(4096).startswith(b"HTTP/1.1 200 ")
+
+    try:
+        # What is not theirs is there after these.
+        connect(IDLE // 10)
+        before = memory(server)
+        connect(IDLE)
+        return (memory(server) - before) / IDLE
+    finally:
+        for connection in held:
+            connection.close()
+
+
+def cpu_us(server):
+    """The processor time of a process."""
+    user, system = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK") * 1e6
 
 
 class Constant:
