@@ -245,7 +245,7 @@ def node(tests):
 
 def system(tests):
     """Some at a time."""
-    make("made/c", "made/python", "made/node", "made/system")
+    make("made/c", "made/python", "made/node", "made/server", "made/system")
     pytest = [*pytest_for("done"), "--rootdir=.", "--import-mode=prepend", "-vv", "--numprocesses=6"]
     said, status = bounded([*pytest, *tests], LONGEST_SYSTEM)
     ended = {}
