@@ -5,7 +5,9 @@
 #   make build OF=java      the jar for this machine, in build/java
 
 .PHONY: test/java run/java made/java made/java-agents need/java
-maven := mvn --quiet --batch-mode --no-transfer-progress --file java/pom.xml -Dleafid.build=$(CURDIR)/build/java
+java_mvn := mvn --quiet --batch-mode --no-transfer-progress
+maven := $(java_mvn) --file java/pom.xml -Dleafid.build=$(CURDIR)/build/java
+java_frameworks := $(java_mvn) --file java/frameworks/pom.xml -Dleafid.build=$(CURDIR)/build/java-frameworks
 java_native := build/java-native/io/leafid/native/linux-$(shell uname -m)
 
 need/java: need/tools
@@ -26,6 +28,8 @@ run/java: made/java
 	        surefire:test || exit 1; \
 	done
 	@sh examples/quickstart.sh java
+	@mkdir -p build/java-frameworks && cp build/java/leafid-[0-9]*.jar build/java-frameworks/leafid.jar
+	@for boot in 3.5.7 4.0.7; do $(java_frameworks) -Dboot.version=$$boot test || exit 1; done
 	@# Without SLF4J: its log is that of the JDK.
 	@$(MAKE) --no-print-directory made/java-agents
 	@python3 tests/scenarios/play.py java java -XX:TieredStopAtLevel=1 -cp $$($(java_agents)) Scenarios

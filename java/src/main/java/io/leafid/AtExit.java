@@ -22,6 +22,7 @@ final class AtExit {
 
     static void closed(AutoCloseable closed) {
         OPEN.remove(closed);
+        Leafid.closed(closed);
     }
 
     private static void closeAll() {

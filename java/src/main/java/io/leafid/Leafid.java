@@ -1,12 +1,62 @@
 package io.leafid;
 
+import java.util.Deque;
+import java.util.concurrent.ConcurrentLinkedDeque;
+
 /** What belongs to the whole program. */
 public final class Leafid {
+    /** The last one first. One that is closed leaves it. */
+    private static final Deque<AutoCloseable> USED = new ConcurrentLinkedDeque<>();
+
     private Leafid() {}
 
     /** The version of leafid. */
     public static String version() {
         return Native.version();
+    }
+
+    /**
+     * The generator of code that nothing hands one to, such as an entity's {@code @LeafId}: the last one of {@link #use}
+     * that is open, else one by the environment, such as {@code LEAFID_WORKER=0-31}, which is opened then.
+     *
+     * @throws LeafidException as {@link Snowflake.Builder#open}
+     */
+    public static synchronized Snowflake snowflake() {
+        Snowflake used = used(Snowflake.class);
+        if (used != null) return used;
+        Snowflake own = Snowflake.open();
+        use(own);
+        return own;
+    }
+
+    /**
+     * The segments of code that nothing hands any to: the last ones of {@link #use} that are open.
+     *
+     * @throws IllegalStateException if there are none
+     */
+    public static Segments segments() {
+        Segments used = used(Segments.class);
+        if (used == null) throw new IllegalStateException("no segments are open: call Leafid.use(segments) at the start");
+        return used;
+    }
+
+    /** Names the generator of {@link #snowflake}. */
+    public static void use(Snowflake ids) {
+        USED.push(ids);
+    }
+
+    /** Names the segments of {@link #segments}. */
+    public static void use(Segments segments) {
+        USED.push(segments);
+    }
+
+    private static <T> T used(Class<T> kind) {
+        for (AutoCloseable each : USED) if (kind.isInstance(each)) return kind.cast(each);
+        return null;
+    }
+
+    static void closed(AutoCloseable each) {
+        USED.removeIf(used -> used == each);
     }
 
     /**

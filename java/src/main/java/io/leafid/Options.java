@@ -32,6 +32,14 @@ abstract class Options<B extends Options<B>> {
         return self();
     }
 
+    /** Each option by its name, with its kind, such as {@code int} or {@code headers}: for those who read settings. */
+    public Map<String, String> kinds() {
+        String[] known = Native.options(this instanceof Segments.Builder);
+        Map<String, String> kinds = new LinkedHashMap<>();
+        for (int at = 0; at < known.length; at += 2) kinds.put(known[at], known[at + 1]);
+        return kinds;
+    }
+
     B set(String name, Object value) {
         return option(name, value == null ? null : value.toString());
     }

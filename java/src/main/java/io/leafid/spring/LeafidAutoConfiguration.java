@@ -1,0 +1,120 @@
+package io.leafid.spring;
+
+import io.leafid.Fetch;
+import io.leafid.Leafid;
+import io.leafid.PeerTimes;
+import io.leafid.Segments;
+import io.leafid.Snowflake;
+import io.leafid.WorkerClaim;
+import io.leafid.WorkerLeases;
+import io.leafid.micrometer.LeafidMetrics;
+import jakarta.persistence.EntityManagerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AbstractDependsOnBeanFactoryPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.ConfigurableEnvironment;
+
+/**
+ * leafid in Spring Boot 3 and 4. The properties {@code leafid.*} are the options of docs/OPTIONS.md. With
+ * {@code leafid.worker}, or a bean that leases worker ids, there is a {@link Snowflake}; with {@code leafid.servers}, or a
+ * bean of {@link Fetch}, there are {@link Segments}.
+ */
+@AutoConfiguration
+public class LeafidAutoConfiguration {
+    private final Settings settings;
+
+    /** With the properties of this environment. */
+    public LeafidAutoConfiguration(ConfigurableEnvironment environment) {
+        settings = new Settings(environment);
+    }
+
+    /** The generator, which is closed with the context. */
+    @Bean(destroyMethod = "close")
+    @ConditionalOnMissingBean
+    @Conditional(Settings.OfSnowflake.class)
+    public Snowflake leafidSnowflake(ObjectProvider<WorkerClaim> claims, ObjectProvider<WorkerLeases> leases,
+            ObjectProvider<PeerTimes> peerTimes) {
+        Snowflake.Builder options = Snowflake.builder();
+        settings.into(options.kinds(), options::option);
+        claims.ifAvailable(options::worker);
+        leases.ifAvailable(options::worker);
+        peerTimes.ifAvailable(options::peerTimes);
+        Snowflake ids = options.open();
+        Leafid.use(ids);
+        return ids;
+    }
+
+    /** The segments, which are closed with the context. */
+    @Bean(destroyMethod = "close")
+    @ConditionalOnMissingBean
+    @Conditional(Settings.OfSegments.class)
+    public Segments leafidSegments(ObjectProvider<Fetch> fetch) {
+        Segments.Builder options = Segments.builder();
+        settings.into(options.kinds(), options::option);
+        fetch.ifAvailable(options::fetch);
+        Segments segments = options.open();
+        Leafid.use(segments);
+        return segments;
+    }
+
+    /** Entities with {@code @LeafId} may get ids while the context starts, and until it has closed. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = {"jakarta.persistence.EntityManagerFactory", "org.hibernate.annotations.IdGeneratorType"})
+    static class Jpa {
+        @Bean
+        static AbstractDependsOnBeanFactoryPostProcessor leafidBeforeEntities() {
+            return new AbstractDependsOnBeanFactoryPostProcessor(EntityManagerFactory.class, Snowflake.class, Segments.class) {};
+        }
+    }
+
+    /** The metrics of docs/MONITORING.md. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "io.micrometer.core.instrument.binder.MeterBinder")
+    static class Metrics {
+        @Bean
+        @ConditionalOnMissingBean
+        LeafidMetrics leafidMetrics() {
+            return new LeafidMetrics();
+        }
+    }
+
+    /** {@code management.health.leafid.enabled=false} leaves it out. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.springframework.boot.actuate.health.HealthIndicator")
+    @ConditionalOnProperty(name = "management.health.leafid.enabled", matchIfMissing = true)
+    static class HealthOfBoot3 {
+        @Bean
+        @ConditionalOnMissingBean(name = "leafidHealthIndicator")
+        org.springframework.boot.actuate.health.HealthIndicator leafidHealthIndicator(ObjectProvider<Snowflake> ids,
+                ObjectProvider<Segments> segments) {
+            return () -> {
+                State state = new State(ids, segments);
+                return new org.springframework.boot.actuate.health.Health.Builder().status(state.status())
+                        .withDetails(state.details()).build();
+            };
+        }
+    }
+
+    /** The same. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.springframework.boot.health.contributor.HealthIndicator")
+    @ConditionalOnProperty(name = "management.health.leafid.enabled", matchIfMissing = true)
+    static class HealthOfBoot4 {
+        @Bean
+        @ConditionalOnMissingBean(name = "leafidHealthIndicator")
+        org.springframework.boot.health.contributor.HealthIndicator leafidHealthIndicator(ObjectProvider<Snowflake> ids,
+                ObjectProvider<Segments> segments) {
+            return () -> {
+                State state = new State(ids, segments);
+                return org.springframework.boot.health.contributor.Health.status(state.status())
+                        .withDetails(state.details()).build();
+            };
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package io.leafid.spring;
+
+import io.leafid.LeafidException;
+import io.leafid.Segments;
+import io.leafid.Snowflake;
+import io.leafid.SnowflakeStats;
+import io.leafid.TagStats;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.springframework.beans.factory.ObjectProvider;
+
+/** What the health indicator shows. It is down when the next call would fail: a source that is away costs nothing yet. */
+final class State {
+    private final Map<String, Object> details = new LinkedHashMap<>();
+    private boolean isUp = true;
+
+    State(ObjectProvider<Snowflake> ids, ObjectProvider<Segments> segments) {
+        try {
+            ids.ifAvailable(each -> show(each.stats()));
+            segments.ifAvailable(each -> each.stats().tags().forEach(this::show));
+        } catch (LeafidException error) {
+            isUp = false;
+            details.put("error", error.code() + ": " + error.getMessage());
+        }
+    }
+
+    String status() {
+        return isUp ? "UP" : "DOWN";
+    }
+
+    Map<String, Object> details() {
+        return details;
+    }
+
+    private void show(SnowflakeStats stats) {
+        details.put("workerId", stats.workerId());
+        if (stats.leaseUntilMs() != null) details.put("leaseUntilMs", stats.leaseUntilMs());
+        if (stats.lastError() != null) details.put("lastError", stats.lastError());
+    }
+
+    private void show(TagStats stats) {
+        Map<String, Object> tag = new LinkedHashMap<>();
+        tag.put("left", stats.left());
+        if (stats.lastError() != null) {
+            tag.put("lastError", stats.lastError());
+            // A tag that the source does not know is a mistake of one caller.
+            if (stats.left() == 0 && !stats.lastError().startsWith("unknown_tag:")) isUp = false;
+        }
+        details.put("tag " + stats.tag(), tag);
+    }
+}
