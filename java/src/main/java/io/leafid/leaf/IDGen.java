@@ -1,0 +1,10 @@
+package io.leafid.leaf;
+
+/** The interface that Leaf gives to Java, for code that is written for it: only its imports change. */
+public interface IDGen {
+    /** The next id of this key, or why there is none: it throws nothing. */
+    Result get(String key);
+
+    /** True: what {@link LeafIDGen} stands for is open. */
+    boolean init();
+}

@@ -1,0 +1,93 @@
+package io.leafid;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.net.httpserver.HttpServer;
+import io.leafid.leaf.IDGen;
+import io.leafid.leaf.LeafIDGen;
+import io.leafid.leaf.Result;
+import io.leafid.leaf.Status;
+import io.leafid.tinyid.TinyId;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Code that is written for another generator, and has only other imports. */
+class DropInsTest {
+    @TempDir
+    Path dir;
+
+    @Test
+    void codeThatIsWrittenForLeaf() {
+        Fetch fetch = (tag, step, after) -> {
+            if (tag.equals("down")) throw new IllegalStateException("no database");
+            return tag.equals("order") ? new Segment(after, after + step) : null;
+        };
+        Segments segments = Segments.builder().stateDir(dir.toString()).fetch(fetch).timeoutMs(50).open();
+        IDGen ids = new LeafIDGen(segments);
+        assertTrue(ids.init());
+        Result result = ids.get("order");
+        assertEquals(Status.SUCCESS, result.getStatus());
+        assertEquals(result.getId() + 1, ids.get("order").getId());
+        assertNull(result.getError());
+        assertEquals("Result{id=-2, status=EXCEPTION}", ids.get("unknown").toString());
+        assertEquals(-3, ids.get("down").getId());
+        assertTrue(ids.get("down").getError().getMessage().contains("no database"));
+        segments.close();
+        assertEquals("closed", ids.get("order").getError().code());
+        assertEquals(-1, ids.get("order").getId());
+        try (Snowflake flake = Snowflake.builder().stateDir(dir.toString()).worker(3).open()) {
+            assertEquals(3, flake.layout().decode(new LeafIDGen(flake).get("any").getId()).workerId());
+        }
+    }
+
+    @Test
+    void codeThatIsWrittenForTinyidsClient() throws Exception {
+        AtomicLong last = new AtomicLong();
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/tinyid/id/nextSegmentIdSimple", call -> {
+            String asked = call.getRequestURI().getQuery() + new String(call.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+            boolean knows = asked.contains("sesame") && asked.contains("bizType=order");
+            long from = last.getAndAdd(100);
+            byte[] answer = (knows ? from + "," + (from + 20) + "," + (from + 100) + ",1,0" : "").getBytes(StandardCharsets.UTF_8);
+            call.getResponseHeaders().set("Content-Type", "text/plain;charset=UTF-8");
+            call.sendResponseHeaders(200, answer.length == 0 ? -1 : answer.length);
+            call.getResponseBody().write(answer);
+            call.close();
+        });
+        server.start();
+        Files.writeString(dir.resolve("tinyid_client.properties"),
+                "tinyid.server=127.0.0.1:" + server.getAddress().getPort() + "\ntinyid.token=sesame\ntinyid.readTimeout=60000\n"
+                        + "leafid.stateDir=" + dir + "\n");
+        ClassLoader before = Thread.currentThread().getContextClassLoader();
+        // Without the file, they are those of the program.
+        AtomicLong counter = new AtomicLong(7_000);
+        try (Segments segments = Segments.builder().stateDir(dir.toString())
+                .fetch((tag, step, after) -> new Segment(counter.get(), counter.addAndGet(step))).open()) {
+            Leafid.use(segments);
+            assertEquals(7_000, TinyId.nextId("order"));
+        }
+        assertThrows(IllegalStateException.class, () -> TinyId.nextId("order"));
+        try (URLClassLoader files = new URLClassLoader(new URL[] {dir.toUri().toURL()}, before)) {
+            Thread.currentThread().setContextClassLoader(files);
+            assertEquals(1, TinyId.nextId("order"));
+            assertEquals(List.of(2L, 3L, 4L), TinyId.nextId("order", 3));
+            assertEquals(List.of(5L), TinyId.nextId("order", null));
+            assertThrows(IllegalArgumentException.class, () -> TinyId.nextId(null));
+        } finally {
+            Thread.currentThread().setContextClassLoader(before);
+            server.stop(0);
+        }
+    }
+}
