@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 /** What belongs to the whole program. */
 public final class Leafid {
     /** The last one first. One that is closed leaves it. */
-    private static final Deque<AutoCloseable> USED = new ConcurrentLinkedDeque<>();
+    private static final Deque<Opened> USED = new ConcurrentLinkedDeque<>();
 
     private Leafid() {}
 
@@ -51,11 +51,11 @@ public final class Leafid {
     }
 
     private static <T> T used(Class<T> kind) {
-        for (AutoCloseable each : USED) if (kind.isInstance(each)) return kind.cast(each);
+        for (Opened each : USED) if (kind.isInstance(each)) return kind.cast(each);
         return null;
     }
 
-    static void closed(AutoCloseable each) {
+    static void closed(Opened each) {
         USED.removeIf(used -> used == each);
     }
 

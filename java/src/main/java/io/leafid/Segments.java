@@ -16,26 +16,32 @@ import java.util.concurrent.ConcurrentHashMap;
  * }
  * }</pre>
  */
-public final class Segments implements AutoCloseable {
-    private final long handle;
+public final class Segments extends Opened {
+    private final String[][] rows;
+    private final long fetch;
     private final Map<String, Tag> tags = new ConcurrentHashMap<>();
 
     private Segments(Builder options) {
-        long fetch = Native.keep(options.fetch());
-        boolean isOpen = false;
-        try {
-            String[][] rows = options.rows();
-            handle = Threads.waiting(() -> open(rows, fetch));
-            isOpen = true;
-        } finally {
-            if (!isOpen) Native.forget(fetch);
-        }
-        long own = handle;
-        Cleanup.register(this, () -> {
-            free(own);
-            Native.forget(fetch);
-        });
-        AtExit.close(this);
+        rows = options.rows();
+        fetch = Native.keep(options.fetch());
+        start(Segments::free, fetch);
+    }
+
+    @Override
+    long begin() {
+        return open(rows, fetch);
+    }
+
+    @Override
+    void pause() {
+        for (Tag tag : tags.values()) tag.seal();
+        super.pause();
+    }
+
+    @Override
+    void resume() {
+        super.resume();
+        for (Tag tag : tags.values()) tag.resume(tag(handle, tag.name()));
     }
 
     /** The options of segments; see docs/OPTIONS.md. */
@@ -67,9 +73,7 @@ public final class Segments implements AutoCloseable {
      */
     @Override
     public void close() {
-        AtExit.closed(this);
-        for (Tag tag : tags.values()) tag.seal();
-        Threads.waiting(() -> close(handle));
+        super.close();
     }
 
     @Override
@@ -85,7 +89,8 @@ public final class Segments implements AutoCloseable {
 
     private native String[] stats(long handle);
 
-    private native void close(long handle);
+    @Override
+    native void close(long handle);
 
     /** The options of segments. */
     public static final class Builder extends Options<Builder> {

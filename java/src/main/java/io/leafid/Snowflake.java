@@ -16,38 +16,29 @@ import java.util.stream.LongStream;
  * }
  * }</pre>
  */
-public final class Snowflake implements AutoCloseable {
-    private final long handle;
+public final class Snowflake extends Opened {
+    private final String[][] rows;
+    private final long workers;
+    private final boolean leases;
+    private final long peers;
     private final Layout layout;
     /** What virtual threads wait for, while ids are not at hand. */
     private final AtomicReference<CompletableFuture<Void>> waited = new AtomicReference<>();
 
     private Snowflake(Builder options) {
-        long workers = Native.keep(options.workers());
-        long peers = Native.keep(options.peers());
-        boolean isOpen = false;
-        try {
-            String[][] rows = options.rows();
-            boolean leases = options.leases != null;
-            handle = Threads.waiting(() -> open(rows, workers, leases, peers));
-            isOpen = true;
-        } finally {
-            if (!isOpen) forget(workers, peers);
-        }
-        long own = handle;
-        Cleanup.register(this, () -> {
-            free(own);
-            forget(workers, peers);
-        });
-        AtExit.close(this);
+        rows = options.rows();
+        workers = Native.keep(options.workers());
+        leases = options.leases != null;
+        peers = Native.keep(options.peers());
+        start(Snowflake::free, workers, peers);
         long[] fields = new long[Layout.FIELDS];
         layout(handle, fields);
         layout = new Layout(fields);
     }
 
-    private static void forget(long workers, long peers) {
-        Native.forget(workers);
-        Native.forget(peers);
+    @Override
+    long begin() {
+        return open(rows, workers, leases, peers);
     }
 
     /** The options of a snowflake; see docs/OPTIONS.md. */
@@ -156,9 +147,7 @@ public final class Snowflake implements AutoCloseable {
      */
     @Override
     public void close() {
-        AtExit.closed(this);
-        // The user's objects are kept: a lease that comes later is given back.
-        Threads.waiting(() -> close(handle));
+        super.close();
     }
 
     @Override
@@ -184,7 +173,8 @@ public final class Snowflake implements AutoCloseable {
 
     private native String held(long handle);
 
-    private native void close(long handle);
+    @Override
+    native void close(long handle);
 
     /** The options of a snowflake. */
     public static final class Builder extends Options<Builder> {

@@ -34,7 +34,8 @@ public final class Tag {
     /** It is held, so that it is not freed while a tag is used. */
     private final Segments owner;
     private final String name;
-    private final long handle;
+    /** Another one after a checkpoint. */
+    private volatile long handle;
     private final ReentrantLock lock = new ReentrantLock();
     private final long[] out = new long[3];
     private volatile Run run = new Run(0, 1, 0, SEALED);
@@ -221,6 +222,17 @@ public final class Tag {
             Run run = this.run;
             long at = run.getAndSet(SEALED);
             if (at < run.count) putBack(handle, run.id(at), run.stride, run.count - at);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** After {@link #seal}, of segments that were opened once more. */
+    void resume(long handle) {
+        lock.lock();
+        try {
+            this.handle = handle;
+            closed = false;
         } finally {
             lock.unlock();
         }

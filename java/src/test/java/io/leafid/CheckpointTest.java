@@ -1,0 +1,104 @@
+package io.leafid;
+
+import static io.leafid.Support.refused;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import simulated.crac.Core;
+
+class CheckpointTest {
+    @TempDir
+    Path dir;
+
+    private final AtomicLong counter = new AtomicLong(1);
+
+    private Snowflake.Builder options() {
+        return Snowflake.builder().stateDir(dir.toString()).worker(8, 9).exclusiveRange(true);
+    }
+
+    private Segment fetch(String tag, long step, long after) {
+        long start = counter.getAndAdd(step);
+        return new Segment(start, start + step);
+    }
+
+    @Test
+    void whatIsOpenIsClosedBeforeAndOpenAfter() throws Exception {
+        try (Snowflake ids = options().open();
+                Segments segments = Segments.builder().stateDir(dir.toString()).fetch(this::fetch).step(100).adaptive(false)
+                        .open()) {
+            Tag tag = segments.tag("order");
+            Set<Long> all = new HashSet<>(Set.of(ids.next()));
+            assertEquals(1, tag.next());
+            Core.checkpointRestore(() -> {
+                refused("closed", ids::next);
+                refused("closed", tag::next);
+                // Another copy that is restored: it has what this one had.
+                try (Snowflake copy = options().open()) {
+                    all.add(copy.next());
+                }
+            });
+            all.add(ids.next());
+            assertEquals(3, all.size());
+            assertEquals("Snowflake(worker_id=" + ids.workerId() + ")", ids.toString());
+            long next = tag.next();
+            assertTrue(next > 100, "the rest of the last range is in the copy, too: " + next);
+            assertArrayEquals(new long[] {next + 1, next + 2}, tag.take(2));
+            assertEquals(tag, segments.tag("order"));
+            Core.checkpointRestore(() -> {});
+            assertTrue(tag.next() > next);
+        }
+    }
+
+    @Test
+    void whatIsClosedMeanwhileStaysClosed() throws Exception {
+        Snowflake ids = options().open();
+        Core.checkpointRestore(ids::close);
+        refused("closed", ids::next);
+    }
+
+    @Test
+    void whatCannotBeOpenedAfterIsSaidAndTheOthersAreOpen() throws Exception {
+        Snowflake[] other = new Snowflake[1];
+        try (Snowflake ids = options().worker(8).open(); Snowflake rest = options().worker(20).open()) {
+            LeafidException error = assertThrows(LeafidException.class, () -> Core.checkpointRestore(() -> {
+                other[0] = options().worker(8).randomStart(5).open();
+            }));
+            assertEquals("worker_in_use", error.code());
+            refused("closed", ids::next);
+            assertEquals(20, rest.workerId());
+            assertEquals(8, other[0].workerId());
+        } finally {
+            other[0].close();
+        }
+    }
+
+    /** A call that waits is answered, and not left. */
+    @Test
+    void aCallThatWaitsHearsOfIt() throws Exception {
+        CountDownLatch answered = new CountDownLatch(1);
+        Fetch slow = (tag, step, after) -> {
+            answered.await();
+            return fetch(tag, step, after);
+        };
+        try (Segments segments = Segments.builder().stateDir(dir.toString()).fetch(slow).timeoutMs(600_000).open()) {
+            CompletableFuture<Long> waiting = segments.tag("order").nextAsync();
+            Core.checkpointRestore(() -> {
+                CompletionException failed = assertThrows(CompletionException.class, waiting::join);
+                assertEquals("closed", ((LeafidException) failed.getCause()).code());
+            });
+            answered.countDown();
+            assertTrue(segments.tag("order").next() >= 1);
+        }
+    }
+}
