@@ -1,7 +1,7 @@
 //! Native methods: their failures, handles and texts.
 
 use jni::errors::{Error as JniError, ErrorPolicy, Result as JniResult};
-use jni::objects::{JLongArray, JObject, JObjectArray, JString, JThrowable};
+use jni::objects::{JLongArray, JObjectArray, JString, JThrowable};
 use jni::sys::jlong;
 use jni::{Env, EnvUnowned, JValue, jni_sig, jni_str};
 use leafid::{Code, Error};
@@ -105,6 +105,58 @@ pub(crate) unsafe fn free<T>(handle: jlong) {
     drop(unsafe { Box::from_raw(handle as *mut T) });
 }
 
+/// Native methods of a class of Java, by their names there. Each gets the environment; those `of` a type get the value of
+/// the handle, too, which is their first argument in Java. `freed` adds `free`, which ends a handle of that type.
+macro_rules! natives {
+    ($class:literal freed $held:ty; $($rest:tt)*) => {
+        natives! { $class;
+            /// Ends the handle, and closes what was not closed.
+            "free"(_env, handle: jni::sys::jlong) {
+                // SAFETY: its object has gone, or calls this once as the last thing: nothing else uses it.
+                unsafe { $crate::call::free::<$held>(handle) };
+                Ok(())
+            }
+        }
+        natives! { $class of $held; $($rest)* }
+    };
+    ($class:literal of $held:ty; $(
+        $(#[$doc:meta])*
+        $name:literal($env:ident, $its:ident $(, $arg:ident: $kind:ty)* $(,)?) $(-> $out:ty)? $body:block
+    )*) => {$(
+        #[allow(unreachable_pub, reason = "jni_mangle asks for it")]
+        const _: () = {
+            $(#[$doc])*
+            #[jni::jni_mangle($class, $name)]
+            pub fn native<'l>(
+                env: jni::EnvUnowned<'l>,
+                _: jni::objects::JObject<'l>,
+                handle: jni::sys::jlong,
+                $($arg: $kind),*
+            ) $(-> $out)? {
+                $crate::call::call(env, |$env| {
+                    // SAFETY: the handle is of the receiver, or of what the receiver holds, and of this type.
+                    let $its = unsafe { $crate::call::held::<$held>(handle) };
+                    $body
+                })
+            }
+        };
+    )*};
+    ($class:literal; $(
+        $(#[$doc:meta])*
+        $name:literal($env:ident $(, $arg:ident: $kind:ty)* $(,)?) $(-> $out:ty)? $body:block
+    )*) => {$(
+        #[allow(unreachable_pub, reason = "jni_mangle asks for it")]
+        const _: () = {
+            $(#[$doc])*
+            #[jni::jni_mangle($class, $name)]
+            pub fn native<'l>(env: jni::EnvUnowned<'l>, _: jni::objects::JObject<'l>, $($arg: $kind),*) $(-> $out)? {
+                $crate::call::call(env, |$env| $body)
+            }
+        };
+    )*};
+}
+pub(crate) use natives;
+
 /// Texts of Java, of which each may be null.
 pub(crate) type Texts<'local> = JObjectArray<'local, JString<'local>>;
 
@@ -145,6 +197,3 @@ pub(crate) fn text(env: &Env<'_>, text: &JString<'_>) -> JniResult<String> {
 pub(crate) fn write(env: &Env<'_>, out: &JLongArray<'_>, from: i32, numbers: &[i64]) -> JniResult<()> {
     out.set_region(env, from, numbers)
 }
-
-/// That of a native method without a receiver.
-pub(crate) type Class<'local> = JObject<'local>;

@@ -1,9 +1,7 @@
 //! What threads of leafid have for Java, in order: a thread of Java takes it. No thread waits for a queued event but one
 //! that needs the answer of a user's object.
 
-use crate::call::{Class, Done, Texts, call, new_texts, texts};
-use jni::EnvUnowned;
-use jni::jni_mangle;
+use crate::call::{Texts, natives, new_texts, texts};
 use jni::objects::JString;
 use jni::sys::jlong;
 use leafid::log_queue::{Level, LevelFilter, QueuedLogger};
@@ -84,20 +82,16 @@ fn queue(kind: &str, object: i64, words: Event, waiter: Waiter) -> i64 {
     ticket
 }
 
-/// Has leafid log to Java.
-#[jni_mangle("io.leafid.Native", "listen")]
-pub fn listen(env: EnvUnowned<'_>, _: Class<'_>) {
-    call(env, |_| {
+natives! { "io.leafid.Native";
+    /// Has leafid log to Java.
+    "listen"(_env) {
         leafid::Spelling::Camel.set();
         LOGGER.install(LevelFilter::Debug);
         Ok(())
-    });
-}
+    }
 
-/// The next event, after a wait for it.
-#[jni_mangle("io.leafid.Native", "takeEvent")]
-pub fn take_event<'local>(env: EnvUnowned<'local>, _: Class<'local>) -> Texts<'local> {
-    call(env, |env| {
+    /// The next event, after a wait for it.
+    "takeEvent"(env) -> Texts<'l> {
         let mut state = state();
         let event = loop {
             match state.queue.pop_front() {
@@ -107,21 +101,11 @@ pub fn take_event<'local>(env: EnvUnowned<'local>, _: Class<'local>) -> Texts<'l
         };
         drop(state);
         Ok(new_texts(env, &event)?)
-    })
-}
+    }
 
-/// What a user's object returned, or the text of its failure, with a code if it is an error of leafid. An answer that
-/// nobody waits for is dropped.
-#[jni_mangle("io.leafid.Native", "answer")]
-pub fn answer<'local>(
-    env: EnvUnowned<'local>,
-    _: Class<'local>,
-    ticket: jlong,
-    values: Texts<'local>,
-    failed: JString<'local>,
-    code: JString<'local>,
-) {
-    call(env, |env| -> Done<()> {
+    /// What a user's object returned, or the text of its failure, with a code if it is an error of leafid. One that
+    /// nothing waits for is dropped.
+    "answer"(env, ticket: jlong, values: Texts<'l>, failed: JString<'l>, code: JString<'l>) {
         let given = if values.is_null() { None } else { Some(texts(env, &values)?) };
         let failed = (!failed.is_null()).then(|| failed.try_to_string(env)).transpose()?;
         let code = (!code.is_null()).then(|| code.try_to_string(env)).transpose()?;
@@ -142,7 +126,7 @@ pub fn answer<'local>(
             None => {}
         }
         Ok(())
-    });
+    }
 }
 
 /// Three numbers, or none for an unknown tag.

@@ -1,9 +1,9 @@
 //! Layouts, and the parts of ids.
 
-use crate::call::{Class, call, text, write};
+use crate::call::{Done, natives, text, write};
+use jni::Env;
 use jni::objects::{JLongArray, JString};
 use jni::sys::jlong;
-use jni::{EnvUnowned, jni_mangle};
 use leafid::{Error, Layout, LayoutFields, Order, Result, allowed};
 
 /// The fields of a layout: bits of its timestamp, worker id and sequence, epoch, tick, and whether the sequence is above
@@ -33,63 +33,38 @@ pub(crate) fn fields_of(layout: Layout) -> [i64; FIELDS] {
     [timestamp_bits, worker_bits, sequence_bits, epoch_ms, tick_ms, i64::from(order != Order::WorkerSequence)]
 }
 
-/// The fields of the layout of this text, into `out`.
-#[jni_mangle("io.leafid.Layout", "parse")]
-pub fn layout_parse<'l>(env: EnvUnowned<'l>, _: Class<'l>, name: JString<'l>, out: JLongArray<'l>) {
-    call(env, |env| Ok(write(env, &out, 0, &fields_of(Layout::parse(&text(env, &name)?)?))?));
+fn read(env: &Env<'_>, fields: &JLongArray<'_>) -> Done<Layout> {
+    let mut given = [0; FIELDS];
+    fields.get_region(env, 0, &mut given)?;
+    Ok(of_fields(given)?)
 }
 
-/// Throws for fields that make no layout.
-#[jni_mangle("io.leafid.Layout", "check")]
-pub fn layout_check<'l>(env: EnvUnowned<'l>, _: Class<'l>, fields: JLongArray<'l>) {
-    call(env, |env| {
-        let mut given = [0; FIELDS];
-        fields.get_region(env, 0, &mut given)?;
-        of_fields(given)?;
-        Ok(())
-    });
-}
+natives! { "io.leafid.Layout";
+    /// The fields of the layout of this text, into `out`.
+    "parse"(env, name: JString<'l>, out: JLongArray<'l>) {
+        Ok(write(env, &out, 0, &fields_of(Layout::parse(&text(env, &name)?)?))?)
+    }
 
-/// The time, worker id and sequence of an id, into `out`.
-#[jni_mangle("io.leafid.Layout", "decode")]
-pub fn layout_decode<'l>(
-    env: EnvUnowned<'l>,
-    _: Class<'l>,
-    fields: JLongArray<'l>,
-    id: jlong,
-    out: JLongArray<'l>,
-) {
-    call(env, |env| {
-        let mut given = [0; FIELDS];
-        fields.get_region(env, 0, &mut given)?;
-        let parts = of_fields(given)?.decode(id)?;
+    /// Throws for fields that make no layout.
+    "check"(env, fields: JLongArray<'l>) {
+        read(env, &fields).map(drop)
+    }
+
+    /// The time, worker id and sequence of an id, into `out`.
+    "decode"(env, fields: JLongArray<'l>, id: jlong, out: JLongArray<'l>) {
+        let parts = read(env, &fields)?.decode(id)?;
         Ok(write(env, &out, 0, &[parts.timestamp_ms, parts.worker_id.into(), parts.sequence.into()])?)
-    });
-}
+    }
 
-/// An id of a time: with `what` 0 the first one, with 1 the last one, with 2 that of this worker id and sequence.
-#[jni_mangle("io.leafid.Layout", "idAt")]
-pub fn layout_id_at<'l>(
-    env: EnvUnowned<'l>,
-    _: Class<'l>,
-    fields: JLongArray<'l>,
-    what: jlong,
-    timestamp_ms: jlong,
-    worker_id: jlong,
-    sequence: jlong,
-) -> jlong {
-    call(env, |env| {
-        let mut given = [0; FIELDS];
-        fields.get_region(env, 0, &mut given)?;
-        let layout = of_fields(given)?;
+    /// An id of a time: with `what` 0 the first one, with 1 the last one, with 2 that of this worker id and sequence.
+    "idAt"(env, fields: JLongArray<'l>, what: jlong, timestamp_ms: jlong, worker_id: jlong, sequence: jlong) -> jlong {
+        let layout = read(env, &fields)?;
         let small =
             |name, value: i64| u32::try_from(value).map_err(|_| Error::invalid(name, value, allowed(name)));
         Ok(match what {
             0 => layout.first_id_at(timestamp_ms)?,
             1 => layout.last_id_at(timestamp_ms)?,
-            _ => {
-                layout.compose(timestamp_ms, small("worker_id", worker_id)?, small("sequence", sequence)?)?
-            }
+            _ => layout.compose(timestamp_ms, small("worker_id", worker_id)?, small("sequence", sequence)?)?,
         })
-    })
+    }
 }
