@@ -5,7 +5,7 @@
 #                          SECONDS=60 for this long a look at the tail of next under a slow source
 #   make bench OF=report      the tables of the last run again
 #   make bench OF=wasm        leafid/wasm in Node, beside its floors
-#   make bench OF=java        the jar beside its floors and CosId, by JMH
+#   make bench OF=java        the jar beside its floors and CosId, by JMH; the first id of a JVM
 #   make bench OF=server      leafid-server beside an axum handler that returns a constant
 #   make bench OF=stores      several on one store, of which a node is killed in the middle
 
@@ -24,12 +24,13 @@ bench/wasm: made/wasm
 	    node bench/wasm/bench.mjs >build/bench/wasm.jsonl
 	@python3 bench/report.py build/bench
 
+bench_java := build/bench/java/classes:build/bench/java/leafid.jar:build/bench/java/lib/*
 bench/java: made/java
 	@mkdir -p build/bench/java && cp build/java/leafid-[0-9]*.jar build/bench/java/leafid.jar
 	@mvn --quiet --batch-mode --no-transfer-progress --file bench/java/pom.xml -Dleafid.build=$(CURDIR)/build/bench/java package
-	@java -cp 'build/bench/java/classes:build/bench/java/leafid.jar:build/bench/java/lib/*' org.openjdk.jmh.Main -f 2 -wi 3 -i 5 -w 1 -r $(or $(SECONDS),1) \
-	    -rf json -rff build/bench/java/results.json >build/bench/java/jmh.log
-	@python3 bench/java/table.py build/bench/java/results.json
+	@java -cp '$(bench_java)' org.openjdk.jmh.Main -foe true -f 2 -wi 3 -i 5 -w 1 -r $(or $(SECONDS),1) \
+	    -rf json -rff build/bench/java/results.json >build/bench/java/jmh.log || { tail -30 build/bench/java/jmh.log; exit 1; }
+	@python3 bench/java/table.py build/bench/java/results.json '$(bench_java)'
 
 bench/server: need/server
 	@sh tests/debian.sh wrk:wrk

@@ -40,8 +40,10 @@ public class Ids {
     @Setup
     public void open() throws IOException {
         String dir = Files.createTempDirectory("leafid-bench-").toString();
-        // 2 ms of ticks have 8 million ids: what is measured is the call, and not the wait for the next tick.
-        flake = Snowflake.builder().worker(1).stateDir(dir).layout("31|10|22").open();
+        // A millisecond has 4 million ids: what is measured is the call, and not the wait for the next tick. 31 bits of
+        // them last for 24 days.
+        long epochMs = System.currentTimeMillis() - 60_000;
+        flake = Snowflake.builder().worker(1).stateDir(dir).layout("31|10|22").epochMs(epochMs).open();
         AtomicLong database = new AtomicLong(1);
         segments = Segments.builder().stateDir(dir).step(1_000_000).fetch((name, step, after) -> {
             long start = database.getAndAdd(step);
@@ -49,7 +51,7 @@ public class Ids {
         }).open();
         tag = segments.tag("order");
         tag.next();
-        cosidFlake = new MillisecondSnowflakeId(1_577_836_800_000L, 31, 10, 22, 1);
+        cosidFlake = new MillisecondSnowflakeId(epochMs, 31, 10, 22, 1);
         cosidTag = new SegmentChainId(new IdSegmentDistributor.Atomic(1_000_000));
     }
 
