@@ -1,0 +1,82 @@
+package io.leafid;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How the native library is loaded: each time by the command line in a JVM of its own, with mounts of its own. */
+class LibraryTest {
+    private static final String[] OWN_MOUNTS = {"unshare", "--user", "--map-root-user", "--mount"};
+
+    @TempDir
+    Path dir;
+    private String said;
+
+    /** Its exit code. From these folders no program may run. */
+    private int decodes(List<Path> noexec, String... options) throws Exception {
+        StringBuilder script = new StringBuilder();
+        for (Path folder : noexec) script.append("mount -t tmpfs -o noexec tmpfs '").append(folder).append("' && ");
+        List<String> command = new ArrayList<>(List.of(OWN_MOUNTS));
+        command.addAll(List.of("sh", "-c", script + "exec \"$@\"", "sh", System.getProperty("java.home") + "/bin/java"));
+        command.addAll(List.of("-Djava.io.tmpdir=" + folder("tmp")));
+        command.addAll(List.of(options));
+        String classes = new File(Leafid.class.getProtectionDomain().getCodeSource().getLocation().toURI()).getPath();
+        command.addAll(List.of("-cp", classes, "io.leafid.Leafid", "decode", "1169786042799259000"));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().put("XDG_CACHE_HOME", folder("cache").toString());
+        Process process = builder.start();
+        said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return process.waitFor();
+    }
+
+    private Path folder(String name) throws IOException {
+        return Files.createDirectories(dir.resolve(name));
+    }
+
+    private static void assumeOwnMounts() throws Exception {
+        List<String> command = new ArrayList<>(List.of(OWN_MOUNTS));
+        command.add("true");
+        try {
+            assumeTrue(new ProcessBuilder(command).start().waitFor() == 0, "no mounts of one's own here");
+        } catch (IOException missing) {
+            assumeTrue(false, "unshare is missing: " + missing.getMessage());
+        }
+    }
+
+    @Test
+    void whereTheTemporaryFolderForbidsProgramsTheCacheServes() throws Exception {
+        assumeOwnMounts();
+        assertEquals(0, decodes(List.of(folder("tmp"))), said);
+        assertEquals(0, folder("cache").toFile().list().length, "the copy is removed");
+    }
+
+    @Test
+    void whereBothForbidThemTheErrorNamesBothAndWhatToDo() throws Exception {
+        assumeOwnMounts();
+        assertNotEquals(0, decodes(List.of(folder("tmp"), folder("cache"))));
+        assertTrue(said.contains(folder("tmp") + ": ") && said.contains(folder("cache") + ": "), said);
+        assertTrue(said.contains("-Dleafid.library=FILE"), said);
+    }
+
+    @Test
+    void aLibraryThatIsNamedIsTheOneThatIsLoaded() throws Exception {
+        assumeOwnMounts();
+        Path named = dir.resolve("named.so");
+        assertNotEquals(0, decodes(List.of(), "-Dleafid.library=" + named));
+        assertTrue(said.contains(named.toString()), said);
+        String library = Library.platform() + "/" + System.mapLibraryName("leafid_java");
+        Files.copy(Library.class.getResourceAsStream("native/" + library), named);
+        assertEquals(0, decodes(List.of(folder("tmp"), folder("cache")), "-Dleafid.library=" + named), said);
+    }
+}
