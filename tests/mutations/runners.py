@@ -29,8 +29,6 @@ RELEASE = {"LTO": "off", "OPT_LEVEL": "1", "CODEGEN_UNITS": "16", "INCREMENTAL":
 QUICK_RELEASE = {f"CARGO_PROFILE_RELEASE_{key}": value for key, value in RELEASE.items()}
 #: What tests said that fail for a reason which their break names.
 SAID = {}
-# PR_SET_CHILD_SUBREAPER: what loses its parent becomes a child of this process, and can be ended.
-ctypes.CDLL(None).prctl(36, 1)
 #: What is broken may take memory without end. Node reserves more than it takes.
 MEMORY = (4 << 30, 4 << 30)
 
@@ -38,6 +36,8 @@ MEMORY = (4 << 30, 4 << 30)
 def bounded(command, seconds, limit=(), more=None):
     """What it printed, and its status; None when it had to be killed. The log has both."""
     environment = os.environ | {"RUST_BACKTRACE": "0", "CARGO_BUILD_JOBS": "2"} | QUICK_RELEASE | (more or {})
+    # PR_SET_CHILD_SUBREAPER: what loses its parent becomes a child of this process, and can be ended.
+    ctypes.CDLL(None).prctl(36, 1)
     process = subprocess.Popen(
         command, cwd=COPY, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         start_new_session=True, preexec_fn=lambda: limit and resource.setrlimit(resource.RLIMIT_AS, limit),
@@ -53,7 +53,8 @@ def bounded(command, seconds, limit=(), more=None):
 
 
 def end_all(process):
-    """Ends a process and all that it has started, in groups of their own, too: one that is left keeps its output open."""
+    """Ends a process and all that it has started, in groups of their own, too: one that is left keeps its output open.
+    There is no other process beside it."""
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     while orphans := children():
