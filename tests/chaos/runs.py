@@ -90,7 +90,8 @@ class Program:
         """What is wrong with how it ended, if anything."""
         code, expected = os.waitstatus_to_exitcode(status), {LIVING: (), ENDING: (0,), STARTING: (-signal.SIGKILL,)}
         if not self.is_in():
-            expected[ENDING] = (0, -signal.SIGTERM)
+            # A JVM answers the signal itself.
+            expected[ENDING] = (0, -signal.SIGTERM, 128 + signal.SIGTERM)
         wrong = code not in expected[self.state]
         said = (self.world.where / "said" / self.run_name()).read_text()[-1500:]
         self.pid, self.state = None, STARTING
