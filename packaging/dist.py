@@ -277,6 +277,7 @@ def try_node():
 def java(names):
     """The libraries in DIST/java too: a release packs those of all runners."""
     shutil.rmtree(DIST / "java", ignore_errors=True)
+    (DIST / "java").mkdir()
     for target, glibc, _, _ in wanted(names):
         print(f"== Java, {target}", flush=True)
         versioned = f"{target}.{glibc}" if glibc else target
