@@ -1,6 +1,7 @@
 package frameworks;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.baomidou.mybatisplus.annotation.IdType;
@@ -40,6 +41,14 @@ class MyBatisPlusTest {
         }
     }
 
+    @TableName("small")
+    public static class Small {
+        @TableId(type = IdType.ASSIGN_ID)
+        public Integer id;
+    }
+
+    public interface Smalls extends BaseMapper<Small> {}
+
     public interface Orders extends BaseMapper<Order> {}
 
     @Test
@@ -55,6 +64,7 @@ class MyBatisPlusTest {
             GlobalConfig global = GlobalConfigUtils.getGlobalConfig(configuration);
             global.setIdentifierGenerator(new LeafIdentifierGenerator(ids));
             configuration.addMapper(Orders.class);
+            configuration.addMapper(Smalls.class);
             try (SqlSession session = new MybatisSqlSessionFactoryBuilder().build(configuration).openSession(true)) {
                 Order order = new Order();
                 order.note = "one";
@@ -62,6 +72,9 @@ class MyBatisPlusTest {
                 assertEquals(9, ids.layout().decode(order.id).workerId());
                 assertEquals("one", session.getMapper(Orders.class).selectById(order.id).note);
                 assertTrue(ids.next() > order.id);
+                // 32 bits of an id come again.
+                Exception refused = assertThrows(Exception.class, () -> session.getMapper(Smalls.class).insert(new Small()));
+                assertTrue(refused.toString().contains("declare it as Long"), refused.toString());
             }
         }
     }

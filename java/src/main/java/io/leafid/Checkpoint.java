@@ -1,6 +1,5 @@
 package io.leafid;
 
-import java.util.function.Consumer;
 import org.crac.Context;
 import org.crac.Core;
 import org.crac.Resource;
@@ -18,28 +17,11 @@ final class Checkpoint implements Resource {
 
     @Override
     public void beforeCheckpoint(Context<? extends Resource> context) {
-        all(Opened::pause);
+        Opened.beforeCheckpoint();
     }
 
     @Override
     public void afterRestore(Context<? extends Resource> context) {
-        all(each -> {
-            // Others were opened in between.
-            if (each.isPaused) each.resume();
-        });
-    }
-
-    /** Each is tried, and then the first failure thrown. */
-    private static void all(Consumer<Opened> work) {
-        RuntimeException failed = null;
-        for (Opened each : Opened.all()) {
-            try {
-                work.accept(each);
-            } catch (RuntimeException error) {
-                if (failed == null) failed = error;
-                else failed.addSuppressed(error);
-            }
-        }
-        if (failed != null) throw failed;
+        Opened.afterCheckpoint();
     }
 }

@@ -42,17 +42,31 @@ public final class Leafid {
 
     /** Names the generator of {@link #snowflake}. */
     public static void use(Snowflake ids) {
-        USED.push(ids);
+        used(ids);
     }
 
     /** Names the segments of {@link #segments}. */
     public static void use(Segments segments) {
-        USED.push(segments);
+        used(segments);
+    }
+
+    private static void used(Opened each) {
+        USED.removeIf(used -> used == each);
+        USED.push(each);
+        if (each.isClosed()) closed(each);
     }
 
     private static <T> T used(Class<T> kind) {
-        for (Opened each : USED) if (kind.isInstance(each)) return kind.cast(each);
-        return null;
+        T last = null;
+        for (Opened each : USED) {
+            if (!kind.isInstance(each)) continue;
+            if (last == null) last = kind.cast(each);
+            else if (!each.space().equals(((Opened) last).space())) {
+                throw new IllegalStateException("several are in use, of " + ((Opened) last).space() + " and of " + each.space()
+                        + ": what has no id of its own cannot know which; hand it one");
+            }
+        }
+        return last;
     }
 
     static void closed(Opened each) {

@@ -6,7 +6,11 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongConsumer;
 
 /**
@@ -15,72 +19,186 @@ import java.util.function.LongConsumer;
  */
 abstract class Opened implements AutoCloseable {
     private static final Set<Opened> OPEN = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    /** Of objects that are gone, too, until it is freed. */
+    private static final Set<Handle> HANDLES = ConcurrentHashMap.newKeySet();
+    /** Openings share it; who begins or ends a checkpoint has it alone. */
+    private static final ReentrantReadWriteLock OPENINGS = new ReentrantReadWriteLock();
+    private static boolean isCheckpoint;
 
     static {
         Runtime.getRuntime().addShutdownHook(new Thread(Opened::closeAll, "leafid-exit"));
         try {
             Checkpoint.register();
-        } catch (LinkageError none) {
+        } catch (NoClassDefFoundError none) {
             // org.crac is not on the class path: nothing makes checkpoints.
         }
     }
 
-    /** Another one after a checkpoint. */
+    /** What it is on the native side. A call may still use it after the close, so it is freed with its object. */
+    private static final class Handle {
+        final long value;
+        private final LongConsumer close;
+        private final LongConsumer free;
+        private final Lock lock = new ReentrantLock();
+        private boolean isFreed;
+
+        Handle(long value, LongConsumer close, LongConsumer free) {
+            this.value = value;
+            this.close = close;
+            this.free = free;
+            HANDLES.add(this);
+        }
+
+        void close() {
+            lock.lock();
+            try {
+                if (!isFreed) close.accept(value);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        void free() {
+            lock.lock();
+            try {
+                isFreed = true;
+                free.accept(value);
+            } finally {
+                lock.unlock();
+                HANDLES.remove(this);
+            }
+        }
+    }
+
+    /** That of the last handle: another one after a checkpoint. */
     volatile long handle;
-    /** For the time of a checkpoint. */
-    volatile boolean isPaused;
-    /** They are freed with the object, because a call may still run with an earlier one. */
-    private final Queue<Long> handles = new ConcurrentLinkedQueue<>();
+    /** Who opens or closes it has this. */
+    final ReentrantLock changes = new ReentrantLock();
+    private final Queue<Handle> handles = new ConcurrentLinkedQueue<>();
+    private final LongConsumer close;
+    private final LongConsumer free;
+    private Handle last;
+    private boolean isPaused;
+    private volatile boolean isClosed;
+
+    /** How the native side closes, which may wait and does nothing the second time, and frees. */
+    Opened(LongConsumer close, LongConsumer free) {
+        this.close = close;
+        this.free = free;
+    }
 
     /** Opens it on the native side; it may wait. */
     abstract long begin();
 
-    /** Closes it on the native side; it may wait. A second call does nothing. */
-    abstract void close(long handle);
+    /** Where its ids are unique: two of one space may serve one column. */
+    abstract String space();
 
     /** Opens it for the first time. The native side calls these of the user's objects until all is freed. */
-    final void start(LongConsumer free, long... objects) {
-        Queue<Long> all = handles;
+    final void start(long... objects) {
+        Queue<Handle> all = handles;
         Runnable gone = () -> {
-            all.forEach(free::accept);
+            all.forEach(Handle::free);
             for (long object : objects) Native.forget(object);
         };
+        OPENINGS.readLock().lock();
         try {
+            if (isCheckpoint) throw new LeafidException("closed", "a checkpoint is being made: open after it", true);
             resume();
+            Cleanup.register(this, gone);
+            OPEN.add(this);
         } catch (Throwable failed) {
             gone.run();
             throw failed;
+        } finally {
+            OPENINGS.readLock().unlock();
         }
-        Cleanup.register(this, gone);
-        OPEN.add(this);
     }
 
+    /** Opens it, unless its user has closed it meanwhile. */
     void resume() {
-        long own = Threads.waiting(this::begin);
-        handles.add(own);
-        handle = own;
-        isPaused = false;
+        changes.lock();
+        try {
+            if (isClosed) return;
+            last = new Handle(Threads.waiting(this::begin), close, free);
+            handles.add(last);
+            handle = last.value;
+            isPaused = false;
+        } finally {
+            changes.unlock();
+        }
     }
 
+    /** Closes it until it is resumed. The user's objects are kept: a lease that comes later is given back. */
     void pause() {
-        isPaused = true;
-        // The user's objects are kept: a lease that comes later is given back.
-        Threads.waiting(() -> close(handle));
+        changes.lock();
+        try {
+            isPaused = true;
+            Threads.waiting(last::close);
+        } finally {
+            changes.unlock();
+        }
     }
 
     /** Closes it; a second call does nothing. */
     @Override
     public void close() {
-        OPEN.remove(this);
-        Leafid.closed(this);
-        pause();
+        changes.lock();
+        try {
+            isClosed = true;
+            pause();
+        } finally {
+            changes.unlock();
+            OPEN.remove(this);
+            Leafid.closed(this);
+        }
     }
 
-    /** All that is open now. */
-    static List<Opened> all() {
+    final boolean isClosed() {
+        return isClosed;
+    }
+
+    private static List<Opened> all() {
         synchronized (OPEN) {
             return new ArrayList<>(OPEN);
         }
+    }
+
+    private static void setCheckpoint(boolean is) {
+        OPENINGS.writeLock().lock();
+        isCheckpoint = is;
+        OPENINGS.writeLock().unlock();
+    }
+
+    /** Nothing is open then, and nothing can be opened. */
+    static void beforeCheckpoint() {
+        setCheckpoint(true);
+        List<Runnable> work = new ArrayList<>();
+        for (Opened each : all()) work.add(each::pause);
+        // One that nothing uses any more and that is not freed yet would be found by the next opening with its settings.
+        for (Handle each : HANDLES) work.add(() -> Threads.waiting(each::close));
+        tryAll(work);
+    }
+
+    /** Opens again what was open. */
+    static void afterCheckpoint() {
+        setCheckpoint(false);
+        List<Runnable> work = new ArrayList<>();
+        for (Opened each : all()) if (each.isPaused) work.add(each::resume);
+        tryAll(work);
+    }
+
+    /** Each is tried, and then the first failure thrown. */
+    private static void tryAll(List<Runnable> work) {
+        RuntimeException failed = null;
+        for (Runnable each : work) {
+            try {
+                each.run();
+            } catch (RuntimeException error) {
+                if (failed == null) failed = error;
+                else if (failed != error) failed.addSuppressed(error);
+            }
+        }
+        if (failed != null) throw failed;
     }
 
     private static void closeAll() {

@@ -6,6 +6,8 @@ import java.util.concurrent.CompletableFuture;
 final class PendingIds {
     /** The tag is held as long as this is. */
     private final Tag tag;
+    /** Its handle when the call began. */
+    private final long of;
     private final long number = Native.number();
     /** The ids of the caller, the first of which it had already. */
     private final long[] ids;
@@ -15,15 +17,16 @@ final class PendingIds {
     private long handle;
     private boolean delivered;
 
-    private PendingIds(Tag tag, long handle, long[] ids, int held) {
+    private PendingIds(Tag tag, long of, long handle, long[] ids, int held) {
         this.tag = tag;
+        this.of = of;
         this.handle = handle;
         this.ids = ids;
         this.held = held;
     }
 
-    static CompletableFuture<long[]> of(Tag tag, long handle, long[] ids, int held) {
-        PendingIds pending = new PendingIds(tag, handle, ids, held);
+    static CompletableFuture<long[]> of(Tag tag, long of, long handle, long[] ids, int held) {
+        PendingIds pending = new PendingIds(tag, of, handle, ids, held);
         Native.waits(pending.number, pending::look);
         pending.look();
         // One that is cancelled gives its ids back.
@@ -37,6 +40,8 @@ final class PendingIds {
             if (handle == 0) return;
             try {
                 if (!poll(handle, number)) return;
+                // Of a checkpoint's each copy would have them.
+                tag.requireOpen(of);
                 if (!result.isDone()) {
                     write(handle, ids, held);
                     delivered = true;
@@ -55,7 +60,7 @@ final class PendingIds {
         if (handle == 0) return;
         free(handle);
         handle = 0;
-        if (!delivered) tag.giveBack(ids, held);
+        if (!delivered) tag.giveBack(of, ids, held);
     }
 
     @Override

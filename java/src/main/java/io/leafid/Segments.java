@@ -22,9 +22,10 @@ public final class Segments extends Opened {
     private final Map<String, Tag> tags = new ConcurrentHashMap<>();
 
     private Segments(Builder options) {
+        super(Segments::close, Segments::free);
         rows = options.rows();
         fetch = Native.keep(options.fetch());
-        start(Segments::free, fetch);
+        start(fetch);
     }
 
     @Override
@@ -34,14 +35,29 @@ public final class Segments extends Opened {
 
     @Override
     void pause() {
-        for (Tag tag : tags.values()) tag.seal();
-        super.pause();
+        changes.lock();
+        try {
+            for (Tag tag : tags.values()) tag.seal();
+            super.pause();
+        } finally {
+            changes.unlock();
+        }
     }
 
     @Override
     void resume() {
-        super.resume();
-        for (Tag tag : tags.values()) tag.resume(tag(handle, tag.name()));
+        changes.lock();
+        try {
+            super.resume();
+            if (!isClosed()) for (Tag tag : tags.values()) tag.resume(tag(handle, tag.name()));
+        } finally {
+            changes.unlock();
+        }
+    }
+
+    @Override
+    String space() {
+        return stats(handle)[1];
     }
 
     /** The options of segments; see docs/OPTIONS.md. */
@@ -56,7 +72,14 @@ public final class Segments extends Opened {
      */
     public Tag tag(String name) {
         Tag known = tags.get(name);
-        return known != null ? known : tags.computeIfAbsent(name, absent -> new Tag(this, absent, tag(handle, absent)));
+        if (known != null) return known;
+        // A pause seals all tags, and none is made while it does.
+        changes.lock();
+        try {
+            return tags.computeIfAbsent(name, absent -> new Tag(this, absent, tag(handle, absent)));
+        } finally {
+            changes.unlock();
+        }
     }
 
     /** The statistics of the segments, and of each tag that was used here. */
@@ -89,8 +112,7 @@ public final class Segments extends Opened {
 
     private native String[] stats(long handle);
 
-    @Override
-    native void close(long handle);
+    private static native void close(long handle);
 
     /** The options of segments. */
     public static final class Builder extends Options<Builder> {

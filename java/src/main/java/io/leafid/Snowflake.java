@@ -26,11 +26,12 @@ public final class Snowflake extends Opened {
     private final AtomicReference<CompletableFuture<Void>> waited = new AtomicReference<>();
 
     private Snowflake(Builder options) {
+        super(Snowflake::close, Snowflake::free);
         rows = options.rows();
         workers = Native.keep(options.workers());
         leases = options.leases != null;
         peers = Native.keep(options.peers());
-        start(Snowflake::free, workers, peers);
+        start(workers, peers);
         long[] fields = new long[Layout.FIELDS];
         layout(handle, fields);
         layout = new Layout(fields);
@@ -39,6 +40,12 @@ public final class Snowflake extends Opened {
     @Override
     long begin() {
         return open(rows, workers, leases, peers);
+    }
+
+    @Override
+    String space() {
+        SnowflakeStats stats = stats();
+        return "the name " + stats.name() + ", layout " + stats.layout() + ", epoch " + stats.epochMs();
     }
 
     /** The options of a snowflake; see docs/OPTIONS.md. */
@@ -173,8 +180,7 @@ public final class Snowflake extends Opened {
 
     private native String held(long handle);
 
-    @Override
-    native void close(long handle);
+    private static native void close(long handle);
 
     /** The options of a snowflake. */
     public static final class Builder extends Options<Builder> {

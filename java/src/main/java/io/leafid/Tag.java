@@ -39,7 +39,7 @@ public final class Tag {
     private final ReentrantLock lock = new ReentrantLock();
     private final long[] out = new long[3];
     private volatile Run run = new Run(0, 1, 0, SEALED);
-    private boolean closed;
+    private volatile boolean closed;
 
     Tag(Segments owner, String name, long handle) {
         this.owner = owner;
@@ -206,12 +206,17 @@ public final class Tag {
      * a thread that takes from both would not increase.
      */
     private CompletableFuture<long[]> pending(long[] ids, int held, long timeoutMs) {
-        return PendingIds.of(this, begin(handle, ids.length - held, timeoutMs), ids, held);
+        return PendingIds.of(this, handle, begin(handle, ids.length - held, timeoutMs), ids, held);
     }
 
-    /** Gives back ids in one piece that were not issued. They come before all that are in memory. */
-    void giveBack(long[] ids, int count) {
-        if (count > 0) putBack(handle, ids[0], count == 1 ? 1 : ids[1] - ids[0], count);
+    /** Fails if it was closed since it had this handle. */
+    void requireOpen(long of) {
+        if (closed || handle != of) throw new LeafidException("closed", "the segments were closed during the call", false);
+    }
+
+    /** Gives back ids in one piece that were not issued, to the handle that had them. They come before all in memory. */
+    void giveBack(long of, long[] ids, int count) {
+        if (count > 0) putBack(of, ids[0], count == 1 ? 1 : ids[1] - ids[0], count);
     }
 
     /** No id of the run is issued from now on. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.ref.WeakReference;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
@@ -13,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import simulated.crac.Core;
@@ -43,8 +45,10 @@ class CheckpointTest {
             Core.checkpointRestore(() -> {
                 refused("closed", ids::next);
                 refused("closed", tag::next);
+                refused("closed", () -> options().open());
+                refused("closed", () -> segments.tag("new"));
                 // Another copy that is restored: it has what this one had.
-                try (Snowflake copy = options().open()) {
+                try (Support.Copy copy = new Support.Copy(dir, "8-9")) {
                     all.add(copy.next());
                 }
             });
@@ -69,10 +73,10 @@ class CheckpointTest {
 
     @Test
     void whatCannotBeOpenedAfterIsSaidAndTheOthersAreOpen() throws Exception {
-        Snowflake[] other = new Snowflake[1];
+        Support.Copy[] other = new Support.Copy[1];
         try (Snowflake ids = options().worker(8).open(); Snowflake rest = options().worker(20).open()) {
             LeafidException error = assertThrows(LeafidException.class, () -> Core.checkpointRestore(() -> {
-                other[0] = options().worker(8).randomStart(5).open();
+                other[0] = new Support.Copy(dir, "8");
             }));
             assertEquals("worker_in_use", error.code());
             refused("closed", ids::next);
@@ -81,6 +85,55 @@ class CheckpointTest {
         } finally {
             other[0].close();
         }
+    }
+
+    /** A native generator is shared by settings: a handle that is freed late would go on in each copy. */
+    @Test
+    void oneThatIsGoneAndNotYetFreedIsClosed() throws Exception {
+        CountDownLatch isFreeing = new CountDownLatch(1);
+        CountDownLatch freed = new CountDownLatch(1);
+        Cleanup.register(new Object(), () -> {
+            isFreeing.countDown();
+            try {
+                freed.await();
+            } catch (InterruptedException end) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        while (isFreeing.getCount() > 0) {
+            System.gc();
+            Thread.sleep(1);
+        }
+        try (Snowflake ids = options().open()) {
+            WeakReference<Snowflake> gone = new WeakReference<>(options().open());
+            assertEquals(2, ids.stats().handles());
+            while (gone.get() != null) {
+                System.gc();
+                Thread.sleep(1);
+            }
+            Core.checkpointRestore(() -> {});
+            assertEquals(1, ids.stats().handles());
+        } finally {
+            freed.countDown();
+        }
+    }
+
+    @Test
+    void whatIsClosedWhileItIsOpenedAgainStaysClosed() throws Exception {
+        AtomicReference<Snowflake> ids = new AtomicReference<>();
+        AtomicLong claims = new AtomicLong();
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        ids.set(options().worker((space, previous) -> {
+            // The second claim is that of after.
+            if (claims.incrementAndGet() == 2) closed.completeAsync(() -> {
+                ids.get().close();
+                return null;
+            });
+            return 8L;
+        }).open());
+        Core.checkpointRestore(() -> {});
+        closed.join();
+        refused("closed", () -> ids.get().next());
     }
 
     /** A call that waits is answered, and not left. */

@@ -4,7 +4,7 @@ import static io.leafid.Support.inThreads;
 import static io.leafid.Support.refused;
 import static io.leafid.Support.unique;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.reflect.Method;
@@ -206,22 +206,28 @@ class SnowflakeTest {
         assertEquals(List.of("claim orders null 32", "release 6 secret"), calls);
     }
 
+    @Test
+    void theOneThatTheProgramUsesIsOfOneSpace() {
+        Snowflake users = options().name("users").worker(3).open();
+        try (Snowflake orders = options().name("orders").worker(3).open()) {
+            Leafid.use(orders);
+            assertEquals(orders, Leafid.snowflake());
+            Leafid.use(users);
+            IllegalStateException error = assertThrows(IllegalStateException.class, Leafid::snowflake);
+            assertTrue(error.getMessage().contains("orders") && error.getMessage().contains("users"), error.getMessage());
+            users.close();
+            Leafid.use(users);
+            assertEquals(orders, Leafid.snowflake());
+        } finally {
+            users.close();
+        }
+    }
+
     /** A web application has classes of its own, and so a library of its own. */
     @Test
-    void twoClassLoadersHaveTwoWorkerIds() throws Exception {
-        URL[] classes = {Snowflake.class.getProtectionDomain().getCodeSource().getLocation()};
-        try (URLClassLoader loader = new URLClassLoader(classes, ClassLoader.getPlatformClassLoader());
-                Snowflake ours = options().worker(20, 21).exclusiveRange(true).open()) {
-            Class<?> theirs = loader.loadClass("io.leafid.Snowflake");
-            assertNotEquals(Snowflake.class, theirs);
-            Object builder = theirs.getMethod("builder").invoke(null);
-            for (String[] option : new String[][] {{"stateDir", dir.toString()}, {"worker", "20-21"}, {"exclusiveRange", "true"}}) {
-                builder.getClass().getMethod("option", String.class, String[].class)
-                        .invoke(builder, option[0], new String[] {option[1]});
-            }
-            try (AutoCloseable other = (AutoCloseable) builder.getClass().getMethod("open").invoke(builder)) {
-                assertEquals(41, ours.workerId() + (int) theirs.getMethod("workerId").invoke(other));
-            }
+    void twoClassLoadersHaveTwoWorkerIds() {
+        try (Snowflake ours = options().worker(20, 21).exclusiveRange(true).open(); Support.Copy other = new Support.Copy(dir, "20-21")) {
+            assertEquals(41, ours.workerId() + other.workerId());
         }
     }
 }

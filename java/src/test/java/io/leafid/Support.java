@@ -1,12 +1,16 @@
 package io.leafid;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.File;
 import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -18,6 +22,56 @@ import org.junit.jupiter.api.function.Executable;
 
 final class Support {
     private Support() {}
+
+    /** A snowflake of another copy of the classes, which has a native library of its own: another process, as it were. */
+    static final class Copy implements AutoCloseable {
+        private final URLClassLoader loader;
+        private final AutoCloseable flake;
+
+        Copy(Path stateDir, String worker) {
+            URL[] classes = {Snowflake.class.getProtectionDomain().getCodeSource().getLocation()};
+            loader = new URLClassLoader(classes, ClassLoader.getPlatformClassLoader());
+            try {
+                Class<?> theirs = loader.loadClass("io.leafid.Snowflake");
+                assertNotEquals(Snowflake.class, theirs);
+                Object builder = theirs.getMethod("builder").invoke(null);
+                String[][] options = {{"stateDir", stateDir.toString()}, {"worker", worker}, {"exclusiveRange", "true"}};
+                for (String[] option : options) {
+                    builder.getClass().getMethod("option", String.class, String[].class)
+                            .invoke(builder, option[0], new String[] {option[1]});
+                }
+                flake = (AutoCloseable) builder.getClass().getMethod("open").invoke(builder);
+            } catch (ReflectiveOperationException error) {
+                throw new AssertionError(error);
+            }
+        }
+
+        private Object call(String method) {
+            try {
+                return flake.getClass().getMethod(method).invoke(flake);
+            } catch (ReflectiveOperationException error) {
+                throw new AssertionError(error);
+            }
+        }
+
+        long next() {
+            return (long) call("next");
+        }
+
+        int workerId() {
+            return (int) call("workerId");
+        }
+
+        @Override
+        public void close() {
+            try {
+                flake.close();
+                loader.close();
+            } catch (Exception error) {
+                throw new AssertionError(error);
+            }
+        }
+    }
 
     /** A file of the vectors that every language is held to. */
     static JsonNode vectors(String file) {

@@ -21,6 +21,7 @@ public final class LeafIDGen implements IDGen {
 
     @Override
     public Result get(String key) {
+        if (key == null) throw new IllegalArgumentException("key is null: name the counter");
         try {
             return new Result(next.applyAsLong(key), Status.SUCCESS, null);
         } catch (LeafidException error) {

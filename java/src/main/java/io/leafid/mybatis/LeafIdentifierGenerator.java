@@ -1,6 +1,8 @@
 package io.leafid.mybatis;
 
 import com.baomidou.mybatisplus.core.incrementer.IdentifierGenerator;
+import com.baomidou.mybatisplus.core.metadata.TableInfo;
+import com.baomidou.mybatisplus.core.metadata.TableInfoHelper;
 import io.leafid.Snowflake;
 
 /** The ids of MyBatis-Plus's {@code @TableId(type = IdType.ASSIGN_ID)}, for its {@code GlobalConfig}. */
@@ -14,6 +16,12 @@ public final class LeafIdentifierGenerator implements IdentifierGenerator {
 
     @Override
     public Number nextId(Object entity) {
+        TableInfo table = entity == null ? null : TableInfoHelper.getTableInfo(entity.getClass());
+        Class<?> kind = table == null ? null : table.getKeyType();
+        if (kind == Integer.class || kind == int.class) {
+            throw new IllegalStateException("the key of " + entity.getClass().getName() + " is an " + kind.getSimpleName()
+                    + ", in which an id of 63 bits is cut: declare it as Long");
+        }
         return ids.next();
     }
 }

@@ -10,6 +10,7 @@ import io.leafid.WorkerLeases;
 import io.leafid.micrometer.LeafidMetrics;
 import jakarta.persistence.EntityManagerFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AbstractDependsOnBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -45,9 +46,7 @@ public class LeafidAutoConfiguration {
         claims.ifAvailable(options::worker);
         leases.ifAvailable(options::worker);
         peerTimes.ifAvailable(options::peerTimes);
-        Snowflake ids = options.open();
-        Leafid.use(ids);
-        return ids;
+        return options.open();
     }
 
     /** The segments, which are closed with the context. */
@@ -58,9 +57,20 @@ public class LeafidAutoConfiguration {
         Segments.Builder options = Segments.builder();
         settings.into(options.kinds(), options::option);
         fetch.ifAvailable(options::fetch);
-        Segments segments = options.open();
-        Leafid.use(segments);
-        return segments;
+        return options.open();
+    }
+
+    /** For code that nothing hands one to, whoever made the bean. */
+    @Bean
+    static BeanPostProcessor leafidUsed() {
+        return new BeanPostProcessor() {
+            @Override
+            public Object postProcessAfterInitialization(Object bean, String name) {
+                if (bean instanceof Snowflake) Leafid.use((Snowflake) bean);
+                if (bean instanceof Segments) Leafid.use((Segments) bean);
+                return bean;
+            }
+        };
     }
 
     /** Entities with {@code @LeafId} may get ids while the context starts, and until it has closed. */

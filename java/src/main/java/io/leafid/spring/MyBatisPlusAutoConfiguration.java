@@ -4,7 +4,7 @@ import com.baomidou.mybatisplus.core.incrementer.IdentifierGenerator;
 import io.leafid.Snowflake;
 import io.leafid.mybatis.LeafIdentifierGenerator;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
@@ -14,7 +14,7 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnClass(IdentifierGenerator.class)
 class MyBatisPlusAutoConfiguration {
     @Bean
-    @ConditionalOnBean(Snowflake.class)
+    @ConditionalOnSingleCandidate(Snowflake.class)
     @ConditionalOnMissingBean
     IdentifierGenerator leafidIdentifierGenerator(Snowflake ids) {
         return new LeafIdentifierGenerator(ids);

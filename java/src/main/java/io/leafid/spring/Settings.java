@@ -105,22 +105,26 @@ final class Settings {
 
     /** One that is misspelled would have no effect. The machine's have others, such as {@code -Dleafid.library}. */
     private static void refuseUnknown(ConfigurableEnvironment environment) {
-        Map<String, String> kinds = new TreeMap<>(Snowflake.builder().kinds());
-        kinds.putAll(Segments.builder().kinds());
-        // Those are beans.
-        kinds.values().removeIf("callback"::equals);
-        Set<String> known = kinds.keySet().stream().map(Settings::property).collect(Collectors.toCollection(TreeSet::new));
         for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
             if (!(source instanceof IterableConfigurationPropertySource)
                     || MACHINE.contains(((PropertySource<?>) source.getUnderlyingSource()).getName())) continue;
             for (ConfigurationPropertyName each : (IterableConfigurationPropertySource) source) {
                 if (!PREFIX.isAncestorOf(each)) continue;
+                Set<String> known = known();
                 String uniform = each.getElement(1, Form.UNIFORM);
                 if (known.stream().noneMatch(name -> name.substring(7).replace("-", "").equals(uniform))) {
                     throw new IllegalArgumentException(each + " is set: leafid has no such property; it has " + String.join(", ", known));
                 }
             }
         }
+    }
+
+    private static Set<String> known() {
+        Map<String, String> kinds = new TreeMap<>(Snowflake.builder().kinds());
+        kinds.putAll(Segments.builder().kinds());
+        // Those are beans.
+        kinds.values().removeIf("callback"::equals);
+        return kinds.keySet().stream().map(Settings::property).collect(Collectors.toCollection(TreeSet::new));
     }
 
     /** True where the property is set, or one of these beans is there. */

@@ -16,8 +16,8 @@ final class State {
 
     State(ObjectProvider<Snowflake> ids, ObjectProvider<Segments> segments) {
         try {
-            ids.ifAvailable(each -> show(each.stats()));
-            segments.ifAvailable(each -> each.stats().tags().forEach(this::show));
+            ids.orderedStream().forEach(each -> show(each.stats()));
+            segments.orderedStream().forEach(each -> each.stats().tags().forEach(this::show));
         } catch (LeafidException error) {
             isUp = false;
             details.put("error", error.code() + ": " + error.getMessage());
@@ -35,7 +35,10 @@ final class State {
     private void show(SnowflakeStats stats) {
         details.put("workerId", stats.workerId());
         if (stats.leaseUntilMs() != null) details.put("leaseUntilMs", stats.leaseUntilMs());
-        if (stats.lastError() != null) details.put("lastError", stats.lastError());
+        if (stats.lastError() == null) return;
+        details.put("lastError", stats.lastError());
+        // Until then ids go on.
+        if (stats.reservedUntilMs() <= System.currentTimeMillis()) isUp = false;
     }
 
     private void show(TagStats stats) {

@@ -66,7 +66,10 @@ public final class TinyId {
         String[][] known = {{"token", "token"}, {"readTimeout", "requestTimeoutMs"}, {"connectTimeout", "connectTimeoutMs"}};
         for (String[] each : known) options.option(each[1], settings.getProperty("tinyid." + each[0]));
         for (String name : settings.stringPropertyNames()) {
-            if (name.startsWith("leafid.")) options.option(name.substring(7), settings.getProperty(name));
+            if (!name.startsWith("leafid.")) continue;
+            String option = name.substring(7);
+            boolean isList = option.equals("prewarm") || option.equals("servers");
+            options.option(option, isList ? settings.getProperty(name).split(",") : new String[] {settings.getProperty(name)});
         }
         return options.open();
     }
