@@ -78,7 +78,7 @@ abstract class Opened implements AutoCloseable {
     private final LongConsumer close;
     private final LongConsumer free;
     private Handle last;
-    private boolean isPaused;
+    private boolean isPaused = true;
     private volatile boolean isClosed;
 
     /** How the native side closes, which may wait and does nothing the second time, and frees. */
@@ -114,11 +114,11 @@ abstract class Opened implements AutoCloseable {
         }
     }
 
-    /** Opens it, unless its user has closed it meanwhile. */
+    /** Opens it, unless it is open, or its user has closed it meanwhile. */
     void resume() {
         changes.lock();
         try {
-            if (isClosed) return;
+            if (isClosed || !isPaused) return;
             last = new Handle(Threads.waiting(this::begin), close, free);
             handles.add(last);
             handle = last.value;
@@ -183,7 +183,7 @@ abstract class Opened implements AutoCloseable {
     static void afterCheckpoint() {
         setCheckpoint(false);
         List<Runnable> work = new ArrayList<>();
-        for (Opened each : all()) if (each.isPaused) work.add(each::resume);
+        for (Opened each : all()) work.add(each::resume);
         tryAll(work);
     }
 

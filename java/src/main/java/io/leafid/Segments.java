@@ -48,8 +48,9 @@ public final class Segments extends Opened {
     void resume() {
         changes.lock();
         try {
+            long before = handle;
             super.resume();
-            if (!isClosed()) for (Tag tag : tags.values()) tag.resume(tag(handle, tag.name()));
+            if (handle != before) for (Tag tag : tags.values()) tag.resume(tag(handle, tag.name()));
         } finally {
             changes.unlock();
         }
