@@ -43,9 +43,9 @@ impl HostClock {
         self.set(passed_ms - self.counted_ms);
     }
 
-    /// Whether it is set to another time than so far from the right one.
-    pub(super) fn is_off(&self, off_ms: i64) -> bool {
-        self.off_ms != off_ms
+    /// Whether it is set to another time than so far from the right one, or has run so fast that it is `apart_ms` ahead.
+    pub(super) fn is_off(&self, off_ms: i64, passed_ms: i64, apart_ms: i64) -> bool {
+        self.off_ms != off_ms || self.counted_ms + self.off_ms - passed_ms >= apart_ms
     }
 
     /// `None`: it stood before.

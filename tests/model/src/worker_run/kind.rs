@@ -8,6 +8,9 @@ use super::state::{State, Wrong};
 use leafid_core::Code;
 use leafid_core::run::RunState;
 
+/// The clock of a host that is so far ahead, in ticks, finds that each lease is over.
+const LEASE_TICKS: i64 = 3;
+
 /// Within this time of a kind world there are ids, or within so many ticks.
 const SOON_MS: i64 = 30_000;
 const SOON_TICKS: i64 = 12;
@@ -97,8 +100,10 @@ impl State {
             Ids::Fixed => 0,
             Ids::Object(_) | Ids::Server(_) => ticks * self.setting.tick_ms,
         });
-        if is_late && self.clocks.iter().zip(off_ms).any(|(clock, off_ms)| clock.is_off(off_ms)) {
-            let passed_ms = self.passed_ms;
+        let (passed_ms, apart_ms) = (self.passed_ms, LEASE_TICKS * self.setting.tick_ms);
+        if is_late
+            && self.clocks.iter().zip(off_ms).any(|(clock, off_ms)| clock.is_off(off_ms, passed_ms, apart_ms))
+        {
             self.clocks.iter_mut().for_each(|clock| clock.set_right(passed_ms));
             for who in wants {
                 self.processes[*who] = None;
