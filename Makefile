@@ -16,7 +16,7 @@ verbs := build test check dist bench cross sanitize
 
 help:
 	@echo "make demo          an order intake: four languages, one database, no duplicate"
-	@echo "make test          what every change must pass; make check  formatting, lints and docs alone"
+	@echo "make test          the tests; make check  formatting, lints and docs: what every change must pass"
 	@echo "  OF='rust c'      some of: rust c c-small c-core c-valgrind install python python-sdist frozen node node-tools"
 	@echo "                   wasm wasm-js wasm-python examples tools server monitor frameworks recipes monitoring service java"
 	@echo "                   system chaos; check OF='abi crates': version mutations c python node abi crates workflows chart"
@@ -83,7 +83,7 @@ include packaging/packaging.mk
 # What a target prints is shown when it ends.
 .PHONY: made/all made/libraries test/all test/rust test/tools check/all hooks need/tools lines
 
-test/all: need/tools check/all
+test/all: need/tools
 	@$(MAKE) --no-print-directory --jobs --output-sync=target test/rust test/tools made/libraries
 	@$(MAKE) --no-print-directory --jobs --output-sync=target test/c test/c-core \
 	    test/python test/node
