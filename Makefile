@@ -18,7 +18,7 @@ help:
 	@echo "make demo          an order intake: four languages, one database, no duplicate"
 	@echo "make test          the tests; make check  formatting, lints and docs: what every change must pass"
 	@echo "  OF='rust c'      some of: rust c c-small c-core c-valgrind install python python-sdist frozen node node-tools"
-	@echo "                   wasm wasm-js wasm-python examples tools server monitor frameworks recipes monitoring service java"
+	@echo "                   wasm wasm-js wasm-python examples tools server monitor frameworks recipes monitoring service junit java"
 	@echo "                   system chaos; check OF='abi crates': version mutations c python node abi crates workflows chart"
 	@echo "make build OF=c    c c-small c-core python python-sdist node java wasm server; C_FEATURES=--no-default-features"
 	@echo "make install       the C library, into PREFIX=/usr/local, LIBDIR=lib below it, DESTDIR= before it"
@@ -86,7 +86,7 @@ include packaging/packaging.mk
 test/all: need/tools
 	@$(MAKE) --no-print-directory --jobs --output-sync=target test/rust test/tools made/libraries
 	@$(MAKE) --no-print-directory --jobs --output-sync=target test/c test/c-core \
-	    test/python test/node
+	    test/python test/node test/junit
 	@$(MAKE) --no-print-directory check/node test/examples
 
 made/libraries: made/c made/python made/node

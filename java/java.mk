@@ -2,9 +2,15 @@
 # root, what is missing is installed from Debian's packages.
 #
 #   make test OF=java
+#   make test OF=junit      JUnit alone, by the JDK at hand; make test runs it, and installs none
 #   make build OF=java      the jar for this machine, in build/java
 
-.PHONY: test/java run/java made/java made/java-agents need/java
+.PHONY: test/java test/junit run/java made/java made/java-agents need/java
+# Of two JDKs, that of maven.
+ifdef JAVA_HOME
+export PATH := $(JAVA_HOME)/bin:$(PATH)
+endif
+
 java_mvn := mvn --quiet --batch-mode --no-transfer-progress
 maven := $(java_mvn) --file java/pom.xml -Dleafid.build=$(CURDIR)/build/java
 java_frameworks := $(java_mvn) --file java/frameworks/pom.xml -Dleafid.build=$(CURDIR)/build/java-frameworks
@@ -20,6 +26,17 @@ made/java: need/java
 
 test/java: need/tools
 	@if $(MAKE) --no-print-directory need/java; then $(MAKE) --no-print-directory run/java; else echo "test-java: skipped" >&2; fi
+
+# WITHOUT_JAVA=1 leaves it out, where test/java follows. JDK 8 calls itself 1.8.
+test/junit: need/tools
+	@version=$$(javac -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p'); \
+	if [ -n "$(WITHOUT_JAVA)" ]; then \
+	    :; \
+	elif [ "$${version:-0}" -lt 17 ] || ! command -v mvn >/dev/null; then \
+	    echo "no JDK of 17 or newer, or no maven: Java was not tested; make test OF=java installs them as root"; \
+	else \
+	    $(MAKE) --no-print-directory made/java && $(maven) surefire:test; \
+	fi
 
 run/java: made/java
 	@$(maven) surefire:test
