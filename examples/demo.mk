@@ -1,6 +1,7 @@
 # The examples. Targets:
 #
-#   make demo            the order intake: four languages, one database, processes and servers killed
+#   make demo            the order intake: four languages, one database, processes and servers killed; Java is the
+#                        fifth, where `make build OF=java` was run
 #                        ORDERS=50000 of each process, KILL=rust is killed, KEEP=1 continues the last run's database
 #   make demo-browser    examples/browser, served at http://localhost:8000
 #   make test OF=examples   the quick starts of the README, the leases in C and segments from sources of one's own,
@@ -10,9 +11,9 @@ CARGO ?= cargo
 NODE ?= node
 
 demo_parts := made/c made/python made/node made/server build/examples/orders-rust build/examples/orders-c \
-    build/node/orders.mjs
+    build/node/orders.mjs build/examples/java
 
-.PHONY: demo demo-browser made/demo test/examples need/examples
+.PHONY: demo demo-browser made/demo build/examples/java test/examples need/examples
 
 # Side by side: what is installed waits for the network, and linking uses one processor.
 demo: export WITHOUT_WASM := 1
@@ -50,6 +51,15 @@ endef
 
 build/examples/orders-c: examples/orders/orders.c include/leafid.h | need/examples made/c
 	$(examples_link)
+
+# It is not worth the time of maven.
+build/examples/java:
+	@rm -rf $@; \
+	if [ -e build/java/classes ] && $(jdk); then \
+	    mkdir -p $@ && javac -d $@ -cp build/java/classes examples/orders/Orders.java; \
+	else \
+	    echo "== without Java: it takes a JDK, maven and make build OF=java"; \
+	fi
 
 build/examples/quickstart-c: examples/quickstart.c include/leafid.h | need/examples made/c
 	$(examples_link)

@@ -11,6 +11,9 @@ ifdef JAVA_HOME
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 endif
 
+# Whether what builds it is there. JDK 8 calls itself 1.8.
+jdk := javac=$$(javac -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p'); [ "$${javac:-0}" -ge 17 ] && command -v mvn >/dev/null
+
 java_mvn := mvn --quiet --batch-mode --no-transfer-progress
 maven := $(java_mvn) --file java/pom.xml -Dleafid.build=$(CURDIR)/build/java
 java_frameworks := $(java_mvn) --file java/frameworks/pom.xml -Dleafid.build=$(CURDIR)/build/java-frameworks
@@ -27,15 +30,14 @@ made/java: need/java
 test/java: need/tools
 	@if $(MAKE) --no-print-directory need/java; then $(MAKE) --no-print-directory run/java; else echo "test-java: skipped" >&2; fi
 
-# WITHOUT_JAVA=1 leaves it out, where test/java follows. JDK 8 calls itself 1.8.
+# WITHOUT_JAVA=1 leaves it out, where test/java follows.
 test/junit: need/tools
-	@version=$$(javac -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p'); \
-	if [ -n "$(WITHOUT_JAVA)" ]; then \
+	@if [ -n "$(WITHOUT_JAVA)" ]; then \
 	    :; \
-	elif [ "$${version:-0}" -lt 17 ] || ! command -v mvn >/dev/null; then \
-	    echo "no JDK of 17 or newer, or no maven: Java was not tested; make test OF=java installs them as root"; \
-	else \
+	elif $(jdk); then \
 	    $(MAKE) --no-print-directory made/java && $(maven) surefire:test; \
+	else \
+	    echo "no JDK of 17 or newer, or no maven: Java was not tested; make test OF=java installs them as root"; \
 	fi
 
 run/java: made/java

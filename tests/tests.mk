@@ -87,6 +87,7 @@ need/system:
 	    echo "tests that need them are skipped" >&2
 
 made/system: made/agents build/chaos/sorter
+	@if $(jdk); then $(MAKE) --no-print-directory made/java-agents; else echo "no JDK: Java is left out" >&2; fi
 	@mkdir -p build/system
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/stall tests/system/c/stall.c
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/pretend tests/system/c/pretend.c

@@ -1,4 +1,5 @@
-"""Runs the order intake: programs in four languages on one state directory, one SQLite database.
+"""Runs the order intake: programs in four languages, and in Java where it was built, on one state directory, one SQLite
+database.
 
 Every program streams its orders here, and this process inserts them; the id is the primary key, the number is unique in
 its shop, and what comes twice is refused by these and counted. One program is killed midway and started again. Then two
@@ -27,6 +28,8 @@ from orders import STEP as DATABASE_STEP
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = HERE.parents[1] / "build"
 DIRECTORY = BUILD / "demo"
+# Where it was built.
+JAVA = BUILD / "examples" / "java"
 NUMBERS = DIRECTORY / "numbers"
 SEED = 20190906
 # Of each host, or hosts that share a database, its own: a shop's numbers come from one source.
@@ -104,6 +107,12 @@ class Program:
             yield f"{self.name}: {self.plan.processes} processes should have made {orders:,} orders each, not {counts}"
 
 
+def java():
+    """Its command, if it is there."""
+    if JAVA.exists():
+        yield ["java", "-cp", f"{JAVA}:{BUILD / 'java' / 'classes'}", "Orders"]
+
+
 def one_host(orders):
     """Programs that share a range of worker ids, and a directory of counters."""
     # Made on purpose, and once: a counter that is lost must not begin at 1 again by itself.
@@ -118,6 +127,7 @@ def one_host(orders):
         ("node-2", node, ["1"], 1, 1),
         ("c", [str(BUILD / "examples" / "orders-c")], [], 2, 2),
         ("rust", [str(BUILD / "examples" / "orders-rust")], [], 1, 1),
+        *(("java", program, [], 1, 1) for program in java()),
     ]
     for number, (name, program, threads, processes, holders) in enumerate(commands):
         command = [*program, str(orders), str(SEED + number), *threads, f"file:{NUMBERS}", *SHOPS]
@@ -133,12 +143,13 @@ def two_hosts(orders):
 
 
 def of_servers(servers):
-    """Programs in four languages, each of which prefers one of the servers."""
+    """Programs in each language, each of which prefers one of the servers."""
     programs = [
         ("python", [sys.executable, str(HERE / "orders.py")], [], 4),
         ("node", [os.environ.get("NODE", "node"), str(BUILD / "node" / "orders.mjs")], ["2"], 1),
         ("c", [str(BUILD / "examples" / "orders-c")], [], 2),
         ("rust", [str(BUILD / "examples" / "orders-rust")], [], 1),
+        *(("java", program, [], 1) for program in java()),
     ]
     for number, (name, program, threads, processes) in enumerate(programs):
         seed, urls = str(3 * SEED + number), servers.urls(number % 3)
@@ -220,7 +231,7 @@ def main():
     complaints = []
     at_hand = collections.Counter()
     for title, plans, kill in [
-        ("One host: nine processes share a range of worker ids, and a directory of counters", one_host, options.kill),
+        ("One host: processes in each language share a range of worker ids, and a directory of counters", one_host, options.kill),
         ("Two hosts: worker ids and counters in tables that they share", two_hosts, "host-b"),
     ]:
         print(f"{title}\n")
@@ -244,7 +255,7 @@ def main():
     print("\nA server of segments is killed: invoice numbers go on from what is at hand\n")
     complaints += outage.run(DIRECTORY)
 
-    print("\nThree id servers on one store: four languages take numbers from them, and one is killed\n")
+    print("\nThree id servers on one store: programs in each language take numbers from them, and one is killed\n")
     complaints += from_servers(database, options.timeout)
     print()
 

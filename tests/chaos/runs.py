@@ -21,11 +21,10 @@ from schedule import PROGRAMS
 from world import SPAWNING
 
 from harness import BUILD
-from subjects import JAVA, LANGUAGES, environment
+from subjects import COMMANDS, environment
 from tricks import faketime
 
 RANGE, FIXED = "512-523", "600"
-COMMANDS = {**{language: [*agent, "chaos"] for language, agent in LANGUAGES.items()}, "java": JAVA}
 BATCHES = {"c": 256, "python": 128, "node": 128, "java": 128}
 STARTING, LIVING, ENDING = "starting", "living", "ending"
 
@@ -70,7 +69,7 @@ class Program:
             if self.forks:
                 # The one for several threads has a lock, which a fork copies as it is; these read the clock on one.
                 env["LD_PRELOAD"] = env["LD_PRELOAD"].replace("MT.so", ".so")
-        command = [*COMMANDS[self.language], *(f"{key}={value}" for key, value in words.items())]
+        command = [*COMMANDS[self.language], "chaos", *(f"{key}={value}" for key, value in words.items())]
         if "host" in given:
             command = [BUILD / "system/apart", *command]
         command = [*map(str, command)]

@@ -4,7 +4,7 @@ import random
 import time
 
 from harness import PATIENT, assert_distinct, now_ms, place, record, test, time_of
-from subjects import LANGUAGES, Refused, Serve, Stream
+from subjects import MIXED, Refused, Serve, Stream
 from tricks import faketime, offset
 
 HOUR = 3600
@@ -41,7 +41,7 @@ def back_an_hour(language, kill):
     right.quit()
 
 
-for _language in LANGUAGES:
+for _language in MIXED:
 
     @test(f"clock back by an hour after a clean close, in {_language}")
     def _(language=_language):
@@ -82,7 +82,7 @@ def stepped_back(language, lives_on):
     return f"the restart's first id is {lead} ms ahead of its clock"
 
 
-for _language in LANGUAGES:
+for _language in MIXED:
 
     @test(f"clock stepped back by 4 s at run time, then killed and started, in {_language}")
     def _(language=_language):

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from balancer import Balancer
 from harness import PATIENT, assert_distinct, place, test, wait_for
 from servers import FakeServer, IdServer, Plain
-from subjects import LANGUAGES, Stream, Tags, words
+from subjects import MIXED, Stream, Tags, words
 
 IDS = 40_000
 
@@ -42,11 +42,11 @@ def urls(nodes, first=0):
     return ",".join(node.url for node in nodes[first:] + nodes[:first])
 
 
-@test("leaf: 40,000 ids for each of four languages from two nodes, beside plain clients, none twice")
+@test("leaf: 40,000 ids for each language from two nodes, beside plain clients, none twice")
 def _():
     nodes = Nodes()
     streams, begun = {}, time.monotonic()
-    for nth, language in enumerate(LANGUAGES):
+    for nth, language in enumerate(MIXED):
         options = {"servers": urls(nodes.all, nth % 2), "timeout_ms": 20_000, "request_timeout_ms": 5_000}
         more = {"protocol": "leaf", "count": IDS, "then": "close", "method": "take" if nth % 2 else "next"}
         # Two of them share a state directory.
@@ -72,7 +72,7 @@ def _():
     # Who pauses for as long as a call may wait makes no ids for ever.
     options = {"servers": balancer.url, "protocol": "leaf", "adaptive": "no", "step": 50, "timeout_ms": 600_000}
     more = {"batch": 20, "pause_us": 20_000, "method": "take"}
-    streams = [Stream(language, words(nodes.where, state=language, **options, **more)) for language in LANGUAGES]
+    streams = [Stream(language, words(nodes.where, state=language, **options, **more)) for language in MIXED]
     plain = Plain(balancer.port, pause=0.005)
     for stream in streams:
         stream.ready()
@@ -113,8 +113,8 @@ def _():
         subject.quit()
         return f"{language} {count} ids"
 
-    with ThreadPoolExecutor(len(LANGUAGES)) as pool:
-        return ", ".join(pool.map(one, LANGUAGES))
+    with ThreadPoolExecutor(len(MIXED)) as pool:
+        return ", ".join(pool.map(one, MIXED))
 
 
 @test("leaf: four processes of one state directory use nearly all that they are given, and none waits long")

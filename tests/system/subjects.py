@@ -1,4 +1,4 @@
-"""The subjects of the tests: the agents of four languages in ../agents, and the programs that attack by themselves.
+"""The subjects of the tests: the agents of the languages in ../agents, and the programs that attack by themselves.
 
 An agent is run as `AGENT COMMAND KEY=VALUE…`. Microseconds are whole numbers, ids decimal.
 
@@ -50,13 +50,14 @@ import fcntl
 import os
 import re
 import select
+import shutil
 import subprocess
 import tempfile
 import threading
 import time
 from pathlib import Path
 
-from harness import BUILD, NEVER_S, ROOT
+from harness import BUILD, NEVER_S, ROOT, Skip
 
 RUST = BUILD / "agents/rust"
 PYTHON = BUILD / "venv/bin/python"
@@ -68,8 +69,17 @@ LANGUAGES = {
     "python": [str(PYTHON), str(AGENTS / "python/agent.py")],
     "node": ["node", "--expose-gc", str(AGENTS / "node/agent.mjs")],
 }
-# For chaos: small, and not compiled twice.
-JAVA = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m", "-cp", f"{BUILD}/java/agent:{BUILD}/java/classes", "Chaos"]
+# Small, and not compiled twice. It serves and streams where it is made, which is where a JDK is, and has no other command.
+JAVA = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m", "-cp", f"{BUILD}/java/agent:{BUILD}/java/classes", "Agent"]
+HAS_JAVA = shutil.which("java") is not None and (BUILD / "java/agent/Agent.class").exists()
+COMMANDS = {**LANGUAGES, "java": JAVA}
+#: Those of one state directory or one source.
+MIXED = [*LANGUAGES, "java"] if HAS_JAVA else [*LANGUAGES]
+
+
+def need_java():
+    if not HAS_JAVA:
+        raise Skip("no JDK: apt install openjdk-17-jdk-headless maven")
 
 
 def environment(**more):
@@ -101,7 +111,7 @@ class Serve:
     """A subject that obeys commands, a line at a time."""
 
     def __init__(self, language="rust", before=(), env=None, program=None, **more):
-        command = [*map(str, before), *(program or LANGUAGES[language]), "serve"]
+        command = [*map(str, before), *(program or COMMANDS[language]), "serve"]
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             command,
@@ -246,7 +256,7 @@ class Stream:
             fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 1 << 20)
         self.begun = time.monotonic()
         self.process = subprocess.Popen(
-            [*map(str, before), *(program or LANGUAGES[language]), "stream", *map(str, words)],
+            [*map(str, before), *(program or COMMANDS[language]), "stream", *map(str, words)],
             stdin=subprocess.DEVNULL,
             stdout=write,
             stderr=subprocess.PIPE,

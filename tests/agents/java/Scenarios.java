@@ -137,14 +137,6 @@ public final class Scenarios {
         return texts.toArray(new String[0]);
     }
 
-    private static String camel(String name) {
-        StringBuilder camel = new StringBuilder();
-        for (String word : name.split("_")) {
-            camel.append(camel.length() == 0 ? word : Character.toUpperCase(word.charAt(0)) + word.substring(1));
-        }
-        return camel.toString();
-    }
-
     private static ObjectNode open(JsonNode words) {
         String handle = words.get("handle").asText();
         Snowflake.Builder flake = Snowflake.builder();
@@ -156,8 +148,8 @@ public final class Scenarios {
             String said = option.getValue().asText();
             if (said.equals("<leases>")) flake.worker(leases(handle));
             else if (!said.equals("<function>")) {
-                if (isFlake) flake.option(camel(name), texts(option.getValue()));
-                else segments.option(camel(name), texts(option.getValue()));
+                if (isFlake) flake.option(Agent.camel(name), texts(option.getValue()));
+                else segments.option(Agent.camel(name), texts(option.getValue()));
             } else if (name.equals("fetch")) segments.fetch(fetch(handle));
             else if (name.equals("worker")) {
                 flake.worker((space, previous) -> {
