@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 #: So many rules there are: one that is lost is noticed.
-RULES = [f"N{n}" for n in range(1, 26)] + [f"H{n}" for n in range(1, 81)]
+RULES = [f"N{n}" for n in range(1, 26)] + [f"H{n}" for n in range(1, 83)]
 
 
 def breaks():
@@ -45,6 +45,11 @@ def quoted(text, call):
     return [re.escape(re.sub(r"\\(.)", r"\1", one or other)) for one, other in found]
 
 
+def java(text):
+    """Methods that JUnit runs: their annotation, others, and the name."""
+    return re.findall(r"^\s*@(?:Parameterized)?Test\n(?:\s*@.*\n)*\s*void (\w+)\(", text, re.M)
+
+
 def python(text):
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     names = (node.name for node in ast.walk(ast.parse(text)) if isinstance(node, kinds))
@@ -73,6 +78,8 @@ def tests_in(path):
         return quoted(re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S), "test(?:_forks_beside|_unwatched)?")
     if path.suffix == ".mjs":
         return quoted(re.sub(r"^\s*//.*$", "", text, flags=re.M), "test")
+    if path.suffix == ".java":
+        return java(text)
     return system(text) if path.parent.name == "system" else python(text)
 
 

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import named
 
@@ -244,6 +245,29 @@ def node(tests):
     return ended
 
 
+def java(tests):
+    """Each class in one JVM: if it dies or hangs, it leaves no report."""
+    make("made/java")
+    ended = {}
+    for file in sorted({test.partition("::")[0] for test in tests}):
+        its = {test: test.partition("::")[2] for test in tests if test.startswith(f"{file}::")}
+        maven = ["mvn", "--batch-mode", "--quiet", "--file=java/pom.xml", f"-Dleafid.build={COPY / 'build/java'}"]
+        folder = COPY / "build/java/surefire-reports"
+        shutil.rmtree(folder, ignore_errors=True)
+        chosen = f"-Dtest={pathlib.Path(file).stem}#{'+'.join(its.values())}"
+        said, status = bounded([*maven, chosen, "surefire:test"], LONGEST)
+        reports = [ElementTree.parse(report).getroot() for report in folder.glob("TEST-*.xml")]
+        cases = [case for report in reports for case in report.iter("testcase")]
+        for test, name in its.items():
+            # A test with parameters has a case for each.
+            how = [{each.tag for each in case} for case in cases if re.fullmatch(rf"{name}\b.*", case.get("name"))]
+            if not how and not status:
+                missing(test, said)
+            skipped = any("skipped" in tags for tags in how)
+            ended[test] = None if skipped else bool(how) and not any(tags & {"failure", "error"} for tags in how)
+    return ended
+
+
 def system(tests):
     """Some at a time."""
     make("made/c", "made/python", "made/node", "made/server", "made/system")
@@ -258,7 +282,7 @@ def system(tests):
     return ended
 
 
-RUNNERS = (("tests/scenarios/", scenarios), ("tests/system/", system), ("tests/model/", model), ("tests/loom/", threads), ("tests/shuttle/", threads), ("tests/c/", c), ("python/", python), ("node/", node), ("", rust))
+RUNNERS = (("tests/scenarios/", scenarios), ("tests/system/", system), ("tests/model/", model), ("tests/loom/", threads), ("tests/shuttle/", threads), ("tests/c/", c), ("python/", python), ("node/", node), ("java/", java), ("", rust))
 
 
 def outcomes(tests):
