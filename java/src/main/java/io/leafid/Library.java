@@ -1,8 +1,10 @@
 package io.leafid;
 
+import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -70,16 +72,30 @@ final class Library {
 
     /** The folder of the jar: {@code linux-x86_64}, {@code linux-aarch64-musl}, {@code macos-aarch64} … */
     static String platform() {
-        String os = System.getProperty("os.name").toLowerCase(Locale.ROOT);
-        String arch = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
+        return platform(System.getProperty("os.name"), System.getProperty("os.arch"), Paths.get("/proc/self/maps"));
+    }
+
+    static String platform(String osName, String osArch, Path maps) {
+        String os = osName.toLowerCase(Locale.ROOT);
+        String arch = osArch.toLowerCase(Locale.ROOT);
         arch = arch.equals("amd64") || arch.equals("x86_64") ? "x86_64" : arch.equals("arm64") ? "aarch64" : arch;
         if (os.startsWith("windows")) return "windows-" + arch;
         if (os.startsWith("mac")) return "macos-" + arch;
-        return "linux-" + arch + (isMusl(arch) ? "-musl" : "");
+        return "linux-" + arch + (isMusl(maps) ? "-musl" : "");
     }
 
-    private static boolean isMusl(String arch) {
-        return new File("/lib/ld-musl-" + arch + ".so.1").exists() && !new File("/lib64/ld-linux-x86-64.so.2").exists()
-                && !new File("/lib/ld-linux-aarch64.so.1").exists();
+    /**
+     * By what is loaded in this process: the other C library may be installed, too, as gcompat is on Alpine. The file of
+     * musl has one of two names; that of glibc is libc.so.6, and was libc-2.*.so.
+     */
+    private static boolean isMusl(Path maps) {
+        try (BufferedReader lines = Files.newBufferedReader(maps, StandardCharsets.ISO_8859_1)) {
+            for (String line; (line = lines.readLine()) != null; ) {
+                if (line.contains("/ld-musl-") || line.endsWith("/libc.so")) return true;
+            }
+        } catch (IOException hidden) {
+            // Most are of glibc; what cannot be loaded is said.
+        }
+        return false;
     }
 }

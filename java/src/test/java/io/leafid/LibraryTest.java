@@ -2,6 +2,7 @@ package io.leafid;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -67,6 +68,25 @@ class LibraryTest {
         assertNotEquals(0, decodes(List.of(folder("tmp"), folder("cache"))));
         assertTrue(said.contains(folder("tmp") + ": ") && said.contains(folder("cache") + ": "), said);
         assertTrue(said.contains("-Dleafid.library=FILE"), said);
+    }
+
+    @Test
+    void thePlatformHasTheCLibraryThatThisProcessHas() throws Exception {
+        Path maps = dir.resolve("maps");
+        String end = " rw-p 00000000 fe:00 1031 ";
+        Files.writeString(maps, "7f00-7f01" + end + "[heap]\n7f02-7f03" + end + "/lib/ld-musl-x86_64.so.1\n");
+        assertEquals("linux-x86_64-musl", Library.platform("Linux", "amd64", maps));
+        assertEquals("linux-aarch64-musl", Library.platform("Linux", "aarch64", maps));
+        // As Debian and Void have it.
+        Files.writeString(maps, "7f02-7f03" + end + "/usr/lib/x86_64-linux-musl/libc.so\n");
+        assertEquals("linux-x86_64-musl", Library.platform("Linux", "amd64", maps));
+        assertEquals("macos-aarch64", Library.platform("Mac OS X", "aarch64", maps));
+        assertEquals("windows-x86_64", Library.platform("Windows Server 2022", "amd64", maps));
+        Files.writeString(maps, "7f00-7f01" + end + "/usr/lib/x86_64-linux-gnu/libc.so.6\n");
+        assertEquals("linux-x86_64", Library.platform("Linux", "amd64", maps));
+        assertEquals("linux-aarch64", Library.platform("Linux", "arm64", dir.resolve("none")));
+        // That of this JVM, which has a library there.
+        assertNotNull(Library.class.getResource("native/" + Library.platform() + "/" + System.mapLibraryName("leafid_java")));
     }
 
     @Test
