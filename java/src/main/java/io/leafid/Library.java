@@ -4,20 +4,30 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /**
  * Loads the native library: the file of {@code -Dleafid.library}, or a copy of the one in the jar. A class loader has a
  * copy of its own, because a file can be loaded by one class loader alone.
  */
 final class Library {
+    private static final FileAttribute<Set<PosixFilePermission>> OWN =
+            PosixFilePermissions.asFileAttribute(EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE));
+
     private Library() {}
 
     static void load() {
@@ -57,16 +67,39 @@ final class Library {
         try (InputStream library = Library.class.getResourceAsStream("native/" + name)) {
             if (library == null) return false;
             Files.createDirectories(folder);
-            // Only this user can write to it.
-            Path copy = Files.createTempFile(folder, "leafid-", "-" + System.mapLibraryName("java"));
+            Path copy = newFile(folder, System.nanoTime());
             try {
-                Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
+                write(library, copy);
                 System.load(copy.toAbsolutePath().toString());
             } finally {
                 // Windows keeps a loaded file: it goes with the process.
                 if (!copy.toFile().delete()) copy.toFile().deleteOnExit();
             }
             return true;
+        }
+    }
+
+    /**
+     * A new file, which only this user can read and write. A name that is taken is passed over, so no name has to be secret:
+     * {@code Files.createTempFile} draws secret ones, and starts all of {@code SecureRandom} for it.
+     */
+    static Path newFile(Path folder, long number) throws IOException {
+        boolean isPosix = folder.getFileSystem().supportedFileAttributeViews().contains("posix");
+        for (; ; number++) {
+            Path file = folder.resolve("leafid-" + number + "-" + System.mapLibraryName("java"));
+            try {
+                return isPosix ? Files.createFile(file, OWN) : Files.createFile(file);
+            } catch (FileAlreadyExistsException taken) {
+                // The next number.
+            }
+        }
+    }
+
+    /** In larger parts than {@code Files.copy}: there are megabytes. */
+    private static void write(InputStream from, Path to) throws IOException {
+        byte[] part = new byte[1 << 16];
+        try (OutputStream out = Files.newOutputStream(to, StandardOpenOption.WRITE)) {
+            for (int count; (count = from.read(part)) > 0; ) out.write(part, 0, count);
         }
     }
 

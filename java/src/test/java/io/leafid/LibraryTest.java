@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -68,6 +69,17 @@ class LibraryTest {
         assertNotEquals(0, decodes(List.of(folder("tmp"), folder("cache"))));
         assertTrue(said.contains(folder("tmp") + ": ") && said.contains(folder("cache") + ": "), said);
         assertTrue(said.contains("-Dleafid.library=FILE"), said);
+    }
+
+    /** Nothing of others is written to, nor loaded. */
+    @Test
+    void aNameThatIsTakenIsPassedOver() throws Exception {
+        Path first = Library.newFile(dir, 7);
+        Files.write(first, new byte[] {1});
+        Path second = Library.newFile(dir, 7);
+        assertNotEquals(first, second);
+        assertEquals(1, Files.size(first));
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(second)));
     }
 
     @Test
