@@ -111,10 +111,12 @@ impl<K: Ord, V> SortedMap<K, V> {
             self.0.push(Vec::new());
         }
         if self.0[part].len() == MOST {
-            let rest = self.0[part].split_off(MOST / 2);
+            // Keys that come in order, as numbers do, leave full parts behind.
+            let keeps = if at == MOST { MOST } else { MOST / 2 };
+            let rest = self.0[part].split_off(keeps);
             self.0.insert(part + 1, rest);
-            if at > MOST / 2 {
-                (part, at) = (part + 1, at - MOST / 2);
+            if at >= keeps {
+                (part, at) = (part + 1, at - keeps);
             }
         }
         self.0[part].insert(at, entry);
@@ -190,6 +192,13 @@ mod tests {
             assert!(map.iter().map(|(key, value)| (key, value)).eq(&tree), "{keys}");
             assert!(map.0.iter().all(|part| (1..=MOST).contains(&part.len())), "{keys}");
         }
+    }
+
+    #[test]
+    fn keys_that_come_in_order_fill_their_parts() {
+        let mut map = SortedMap::new();
+        (0..10 * MOST).for_each(|key| map.insert(key, ()));
+        assert!(map.0.iter().all(|part| part.len() == MOST));
     }
 
     #[test]

@@ -196,9 +196,10 @@ impl Tags {
 
     /// Errors: `unknown_tag`; the store does not answer.
     async fn check_unseen(&self, name: &str) -> Result<()> {
-        let read = |most| {
-            let store = self.store.clone();
-            async move { store.tag_names(most).await }
+        let store = self.store.clone();
+        let read = move |after: String, most| {
+            let store = store.clone();
+            async move { store.tag_names(&after, most).await }
         };
         match self.unseen.may_exist(name, read).await? {
             true => Ok(()),

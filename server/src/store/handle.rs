@@ -147,8 +147,8 @@ impl Store {
         tag_rows counters change_tag(tag: &str, change: TagChange) -> (TagRow, bool);
         /// The rows behind `after`, by tag, at most `most` of them.
         tag_rows counters tag_rows(after: &str, most: usize) -> Vec<TagRow>;
-        /// The names of the tags, at most `most` of them.
-        tag_rows counters tag_names(most: usize) -> Vec<String>;
+        /// The names of the tags behind `after`, in their order, at most `most` of them.
+        tag_rows counters tag_names(after: &str, most: usize) -> Vec<String>;
         /// The tags that were used or changed within the last day, the latest first, at most `most` of them.
         tag_rows counters tags_of_a_day(most: usize) -> Vec<String>;
         /// Lowers a counter from `end` to `first`, if it is at `end`: then no range lies above these ids, and only

@@ -278,10 +278,11 @@ impl Sql {
         F: for<'c> FnOnce(&'c mut Transaction) -> Work<'c, T> + Send + 'static,
     {
         let store = self.clone();
-        let task = tokio::spawn(async move {
+        // In a box, as the calls of the tags: the task itself would leave gaps between them.
+        let task = tokio::spawn(Box::pin(async move {
             let mut tx = store.begin().await?;
             store.within(&mut tx, work).await
-        });
+        }));
         joined(task.await)
     }
 

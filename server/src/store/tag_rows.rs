@@ -90,10 +90,13 @@ pub(crate) async fn tag_rows(sql: &Sql, after: &str, most: usize) -> Result<Vec<
     rows.iter().map(tag_row).collect()
 }
 
-/// The names of the tags, at most `most` of them.
-pub(crate) async fn tag_names(sql: &Sql, most: usize) -> Result<Vec<String>> {
-    let select = format!("SELECT {} FROM leaf_alloc LIMIT {most}", sql.dialect().tag);
-    let rows = sql.transaction(move |tx| Box::pin(async move { tx.rows(&select, &[]).await })).await?;
+/// The names of the tags behind `after`, in their order, at most `most` of them.
+pub(crate) async fn tag_names(sql: &Sql, after: &str, most: usize) -> Result<Vec<String>> {
+    let (tag, after) = (sql.dialect().tag, after.to_owned());
+    let select = format!("SELECT {tag} FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT {most}");
+    let rows = sql
+        .transaction(move |tx| Box::pin(async move { tx.rows(&select, &[Value::Text(&after)]).await }))
+        .await?;
     rows.iter().map(|row| text(row, 0)).collect()
 }
 

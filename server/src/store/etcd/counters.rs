@@ -138,15 +138,8 @@ pub(crate) async fn tag_rows(etcd: &Etcd, after: &str, most: usize) -> Result<Ve
     Ok(counters.into_iter().map(|(tag, counter)| row(tag, counter)).collect())
 }
 
-pub(crate) async fn tag_names(etcd: &Etcd, most: usize) -> Result<Vec<String>> {
-    let (mut found, mut after) = (Vec::new(), String::new());
-    while found.len() < most {
-        let page = counters_behind(etcd, &after, PAGE.min(most - found.len())).await?;
-        let Some((last, _)) = page.last() else { break };
-        after.clone_from(last);
-        found.extend(page.into_iter().map(|(tag, _)| tag));
-    }
-    Ok(found)
+pub(crate) async fn tag_names(etcd: &Etcd, after: &str, most: usize) -> Result<Vec<String>> {
+    Ok(counters_behind(etcd, after, most).await?.into_iter().map(|(tag, _)| tag).collect())
 }
 
 pub(crate) async fn tags_of_a_day(etcd: &Etcd, most: usize) -> Result<Vec<String>> {
