@@ -50,7 +50,7 @@ pub(crate) async fn serve(
             (entrance.clone().service(client), graceful.watcher(), tls.clone(), stop.clone());
         tokio::spawn(async move {
             let ended = match tls {
-                None => connection(stream, service, watcher).await,
+                None => connection(stream, service, watcher).await.map_err(|error| error.to_string()),
                 // In a place of its own, so that connections without it are smaller.
                 Some(tls) => Box::pin(encrypted(&tls, stream, service, watcher, stop)).await,
             };
@@ -86,13 +86,18 @@ where
         _ = stop.wait_for(|stops| *stops) => return Err("this server stops".to_owned()),
     };
     match accepted {
-        Ok(Ok(stream)) => connection(stream, service, watcher).await,
+        Ok(Ok(stream)) => connection(stream, service, watcher).await.map_err(|error| error.to_string()),
         Ok(Err(error)) => Err(format!("no TLS: {error}")),
         Err(_) => Err("no TLS in time".to_owned()),
     }
 }
 
-async fn connection<S, V>(stream: S, service: V, watcher: Watcher) -> Result<(), String>
+/// No async function: it would keep the connection twice, before and while it is watched.
+fn connection<S, V>(
+    stream: S,
+    service: V,
+    watcher: Watcher,
+) -> impl Future<Output = Result<(), hyper::Error>> + Send
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     V: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible, Future: Send>
@@ -106,7 +111,7 @@ where
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MOST_HEAD)
         .serve_connection(TokioIo::new(Box::pin(stream)), service);
-    watcher.watch(connection).await.map_err(|error| error.to_string())
+    watcher.watch(connection)
 }
 
 /// The next connection. Beyond the bound none is accepted: the others wait in the system's queue.
@@ -142,8 +147,8 @@ mod tests {
 
     /// Answers of which a stream takes one byte and more, but never two whole ones. Returns the client's end, the number
     /// of requests that were answered, and how the connection ends.
-    fn connected() -> (tokio::io::DuplexStream, Arc<AtomicUsize>, tokio::task::JoinHandle<Result<(), String>>)
-    {
+    fn connected()
+    -> (tokio::io::DuplexStream, Arc<AtomicUsize>, tokio::task::JoinHandle<Result<(), hyper::Error>>) {
         let (client, server) = duplex(ANSWER / 2);
         let answered = Arc::new(AtomicUsize::new(0));
         let counted = answered.clone();
@@ -158,11 +163,25 @@ mod tests {
         (client, answered, ends)
     }
 
+    fn size_of_future<V, F: Future>(
+        _: impl Fn(Arc<Entrance>) -> V,
+        _: impl Fn(TcpStream, V, Watcher) -> F,
+    ) -> usize {
+        size_of::<F>()
+    }
+
+    /// It is kept as long as the connection, which is idle most of the time.
+    #[test]
+    fn a_connection_is_small() {
+        let bytes = size_of_future(|entrance| entrance.service(None), connection);
+        assert!(bytes <= 1024, "{bytes} bytes");
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_client_that_pipelines_and_never_reads_is_cut_off_and_holds_one_answer() {
         let (mut client, answered, ends) = connected();
         client.write_all(&REQUEST.repeat(100)).await.unwrap();
-        let error = timeout(Duration::from_secs(600), ends).await.unwrap().unwrap().unwrap_err();
+        let error = timeout(Duration::from_secs(600), ends).await.unwrap().unwrap().unwrap_err().to_string();
         assert!(error.contains("error writing"), "{error}");
         assert_eq!(answered.load(Relaxed), 1, "each is held until it is read");
     }
