@@ -8,14 +8,11 @@ use crate::access::{Denied, Grant};
 use crate::scope::Scope;
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::Request;
+use axum::handler::Handler;
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Response, StatusCode};
 use futures_util::future::{BoxFuture, Either};
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use tower_layer::Layer;
-use tower_service::Service;
 
 /// The largest body of a request: a claim has less than 1 KiB.
 pub(super) const MOST_BODY: usize = 16 * 1024;
@@ -29,15 +26,15 @@ pub(super) struct Gate {
     pub(super) is_paced: bool,
 }
 
-/// Puts a gate before routes. Their handlers find the [`Grant`], and check the tag.
+/// Puts a gate before handlers, which find the [`Grant`], and check the tag.
 #[derive(Clone)]
-pub(super) struct Guard(pub(super) Arc<Gate>);
+pub(super) struct Guard(Arc<Gate>);
 
-/// Routes behind a gate. It is no middleware of axum's, which takes more of a request's time than the gate.
+/// A handler behind a gate. It is no layer of the router: one takes more of a request's time than the gate.
 #[derive(Clone)]
-pub(super) struct Guarded<S> {
+pub(super) struct Guarded<H> {
     gate: Arc<Gate>,
-    routes: S,
+    handler: H,
 }
 
 impl Gate {
@@ -70,33 +67,26 @@ impl Gate {
     }
 }
 
-impl<S> Layer<S> for Guard {
-    type Service = Guarded<S>;
+impl Guard {
+    pub(super) fn new(gate: Gate) -> Guard {
+        Guard(Arc::new(gate))
+    }
 
-    fn layer(&self, routes: S) -> Guarded<S> {
-        Guarded { gate: self.0.clone(), routes }
+    pub(super) fn before<H>(&self, handler: H) -> Guarded<H> {
+        Guarded { gate: self.0.clone(), handler }
     }
 }
 
-impl<S> Service<Request> for Guarded<S>
-where
-    S: Service<Request, Response = Response<Body>, Error = Infallible>,
-{
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Either<S::Future, BoxFuture<'static, Result<Response<Body>, Infallible>>>;
+impl<T, S, H: Handler<T, S>> Handler<T, S> for Guarded<H> {
+    type Future = Either<H::Future, BoxFuture<'static, Response<Body>>>;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.routes.poll_ready(context)
-    }
-
-    fn call(&mut self, mut request: Request) -> Self::Future {
+    fn call(self, mut request: Request, state: S) -> Self::Future {
         match self.gate.refusal(&mut request) {
-            None => Either::Left(self.routes.call(request)),
+            None => Either::Left(self.handler.call(request, state)),
             Some(refusal) => Either::Right(Box::pin(async {
                 // With its body unread the connection would be closed, perhaps before the client has read why.
                 hear(request.into_body()).await;
-                Ok(refusal)
+                refusal
             })),
         }
     }

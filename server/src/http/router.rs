@@ -45,22 +45,18 @@ pub(crate) struct Served {
 /// What everybody may ask for who has the tokens.
 pub(crate) fn public_api(app: &Arc<App>) -> Served {
     let hosts = Arc::new(Hosts::new(&app.options, app.options.listen));
-    let paced = |scope, routes| guarded(app, &hosts, scope, true, routes);
-    let ids = Router::new()
-        .route("/api/segment/get/{tag}", any_method(leaf::segment))
-        .route("/api/snowflake/get/{tag}", any_method(leaf::snowflake));
-    let ranges = Router::new().route("/api/segment/range/{tag}", post(range::range));
-    let claims = Router::new().route("/api/worker/claim", post(lease::claim));
+    let paced = |scope| guard(app, &hosts, scope, true);
+    let (ids, ranges, claims) = (paced(Scope::Ids), paced(Scope::Ranges), paced(Scope::Leases));
     // They keep or end what was granted: a refusal would take a worker id from a process that works.
-    let held = Router::new()
-        .route("/api/worker/renew", post(lease::renew))
-        .route("/api/worker/release", post(lease::release));
-    let open = Router::new().route("/decodeSnowflakeId", any_method(leaf::decode));
-    let routes = open
-        .merge(paced(Scope::Ids, ids))
-        .merge(paced(Scope::Ranges, ranges))
-        .merge(paced(Scope::Leases, claims))
-        .merge(guarded(app, &hosts, Scope::Leases, false, held))
+    let held = guard(app, &hosts, Scope::Leases, false);
+    let routes = Router::new()
+        .route("/decodeSnowflakeId", any_method(leaf::decode, leaf::options))
+        .route("/api/segment/get/{tag}", guarded(&ids, leaf::segment))
+        .route("/api/snowflake/get/{tag}", guarded(&ids, leaf::snowflake))
+        .route("/api/segment/range/{tag}", post(ranges.before(range::range)))
+        .route("/api/worker/claim", post(claims.before(lease::claim)))
+        .route("/api/worker/renew", post(held.before(lease::renew)))
+        .route("/api/worker/release", post(held.before(lease::release)))
         .merge(tinyids())
         .merge(watching(app, &hosts));
     let routes = match app.options.admin_listen {
@@ -77,49 +73,50 @@ pub(crate) fn admin_api(app: &Arc<App>, listens: SocketAddr) -> Served {
 }
 
 fn administration(app: &Arc<App>, hosts: &Arc<Hosts>) -> Router<Arc<App>> {
-    guarded(app, hosts, Scope::Admin, false, Router::new().route("/api/tag", post(admin::set_tag)))
+    let admin = guard(app, hosts, Scope::Admin, false);
+    Router::new().route("/api/tag", post(admin.before(admin::set_tag)))
 }
 
 /// Their token is a word of the request, and they check it themselves.
 fn tinyids() -> Router<Arc<App>> {
     Router::new()
-        .route("/tinyid/id/nextId", any_method(tinyid::next_id))
-        .route("/tinyid/id/nextIdSimple", any_method(tinyid::next_id_simple))
-        .route("/tinyid/id/nextSegmentId", any_method(tinyid::next_segment_id))
-        .route("/tinyid/id/nextSegmentIdSimple", any_method(tinyid::next_segment_id_simple))
+        .route("/tinyid/id/nextId", any_method(tinyid::next_id, leaf::options))
+        .route("/tinyid/id/nextIdSimple", any_method(tinyid::next_id_simple, leaf::options))
+        .route("/tinyid/id/nextSegmentId", any_method(tinyid::next_segment_id, leaf::options))
+        .route("/tinyid/id/nextSegmentIdSimple", any_method(tinyid::next_segment_id_simple, leaf::options))
 }
 
-/// A handler of Spring that names no method takes all of them.
-fn any_method<T: 'static>(handler: impl Handler<T, Arc<App>>) -> MethodRouter<Arc<App>> {
+/// A handler of Spring that names no method takes all of them, and Spring answers OPTIONS itself.
+fn any_method<T: 'static, O: 'static>(
+    handler: impl Handler<T, Arc<App>>,
+    options: impl Handler<O, Arc<App>>,
+) -> MethodRouter<Arc<App>> {
     let posts = MethodFilter::POST.or(MethodFilter::PUT).or(MethodFilter::PATCH);
-    on(MethodFilter::GET.or(posts).or(MethodFilter::DELETE), handler).options(leaf::options)
+    on(MethodFilter::GET.or(posts).or(MethodFilter::DELETE), handler).options(options)
+}
+
+/// The same behind a gate.
+fn guarded<T: 'static>(guard: &Guard, handler: impl Handler<T, Arc<App>>) -> MethodRouter<Arc<App>> {
+    any_method(guard.before(handler), guard.before(leaf::options))
 }
 
 /// What the health of a server is seen by.
 fn watching(app: &Arc<App>, hosts: &Arc<Hosts>) -> Router<Arc<App>> {
-    let watched = Router::new()
-        .route("/metrics", get(metrics::metrics))
-        .route("/cache", any_method(pages::cache))
-        .route("/db", any_method(pages::db))
-        .route("/monitor/state", get(monitor::state));
+    let watch = guard(app, hosts, Scope::Metrics, false);
     Router::new()
         .route("/health", get(status::health))
         .route("/ready", get(status::ready))
         .route("/openapi.json", get(status::openapi))
         .route("/monitor", get(monitor::page))
         .route("/monitor/{file}", get(monitor::file))
-        .merge(guarded(app, hosts, Scope::Metrics, false, watched))
+        .route("/metrics", get(watch.before(metrics::metrics)))
+        .route("/cache", guarded(&watch, pages::cache))
+        .route("/db", guarded(&watch, pages::db))
+        .route("/monitor/state", get(watch.before(monitor::state)))
 }
 
-fn guarded(
-    app: &Arc<App>,
-    hosts: &Arc<Hosts>,
-    scope: Scope,
-    is_paced: bool,
-    routes: Router<Arc<App>>,
-) -> Router<Arc<App>> {
-    let gate = Gate { app: app.clone(), scope, hosts: hosts.clone(), is_paced };
-    routes.route_layer(Guard(Arc::new(gate)))
+fn guard(app: &Arc<App>, hosts: &Arc<Hosts>, scope: Scope, is_paced: bool) -> Guard {
+    Guard::new(Gate { app: app.clone(), scope, hosts: hosts.clone(), is_paced })
 }
 
 fn served(app: &Arc<App>, routes: Router<Arc<App>>) -> Served {
