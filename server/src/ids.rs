@@ -6,9 +6,13 @@ use serde::{Serialize, Serializer};
 /// The digits of the largest number that an id and its stride can make.
 const DIGITS: usize = 20;
 
-/// Ids, in the order in which they are given. None is negative.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Ids(Vec<Run>);
+/// Ids, in the order in which they are given. None is negative. Most requests get one run, which needs no memory of its
+/// own.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ids {
+    first: Option<Run>,
+    more: Vec<Run>,
+}
 
 /// A number in decimal that grows.
 struct Decimal {
@@ -17,21 +21,34 @@ struct Decimal {
     start: usize,
 }
 
-impl From<Vec<Run>> for Ids {
-    fn from(runs: Vec<Run>) -> Ids {
-        Ids(runs)
+impl FromIterator<Run> for Ids {
+    fn from_iter<I: IntoIterator<Item = Run>>(runs: I) -> Ids {
+        let mut runs = runs.into_iter();
+        Ids { first: runs.next(), more: runs.collect() }
     }
 }
 
 impl FromIterator<i64> for Ids {
     fn from_iter<I: IntoIterator<Item = i64>>(ids: I) -> Ids {
-        Ids(ids.into_iter().map(|first| Run { first, stride: 1, count: 1 }).collect())
+        ids.into_iter().map(|first| Run { first, stride: 1, count: 1 }).collect()
     }
 }
 
 impl Ids {
+    /// Adds the ids of a run.
+    pub(crate) fn push(&mut self, run: Run) {
+        match self.first {
+            None => self.first = Some(run),
+            Some(_) => self.more.push(run),
+        }
+    }
+
+    fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.first.iter().chain(&self.more)
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = i64> {
-        self.0.iter().flat_map(|run| (0..run.count as i64).map(|at| run.first + at * run.stride))
+        self.runs().flat_map(|run| (0..run.count as i64).map(|at| run.first + at * run.stride))
     }
 
     /// Their decimal text, between these words: `[before, between, after]`.
@@ -39,7 +56,7 @@ impl Ids {
         let mut text = Vec::with_capacity(self.longest_text([before, between, after]));
         text.extend_from_slice(before.as_bytes());
         let mut is_first = true;
-        for Run { first, stride, count } in &self.0 {
+        for Run { first, stride, count } in self.runs() {
             let mut decimal = Decimal::of(first.unsigned_abs());
             for at in 0..*count {
                 if at > 0 {
@@ -63,7 +80,7 @@ impl Ids {
             let digits = last.checked_ilog10().unwrap_or(0) as usize + 1;
             count * (digits + between.len())
         };
-        let ids: usize = self.0.iter().map(of_run).sum();
+        let ids: usize = self.runs().map(of_run).sum();
         before.len() + ids.saturating_sub(between.len()) + after.len()
     }
 }
@@ -104,10 +121,9 @@ mod tests {
     use super::*;
 
     fn runs(runs: &[(i64, i64, usize)]) -> Ids {
-        Ids(runs
-            .iter()
+        runs.iter()
             .map(|(first, stride, count)| Run { first: *first, stride: *stride, count: *count })
-            .collect())
+            .collect()
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Tags {
                     }
                     let run = patience.given(run);
                     if run.count == n {
-                        return Ok(vec![run].into());
+                        return Ok([run].into_iter().collect());
                     }
                     left -= run.count;
                     runs.push(run);
@@ -131,7 +131,7 @@ impl Tags {
             }
             left = n - runs.iter().map(|run| run.count).sum::<usize>();
         }
-        Ok(runs.into())
+        Ok(runs.into_iter().collect())
     }
 
     /// Fetches the first range of a tag, unless it has ids, and waits for it. Errors: as [`Tags::take`].

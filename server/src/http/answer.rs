@@ -16,7 +16,7 @@ pub(super) fn body(status: StatusCode, content_type: &'static str, body: impl In
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(CACHE_CONTROL, const { HeaderValue::from_static("no-store") });
     response
 }
 

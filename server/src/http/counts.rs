@@ -74,10 +74,10 @@ impl Default for RequestCounts {
 impl RequestCounts {
     pub(super) fn count(&self, api: Api, status: StatusCode, took: Duration) {
         let known = STATUSES.iter().position(|known| *known == status.as_u16());
-        let took_us = took.as_micros();
-        let bucket = ENDS_US.iter().position(|end| took_us <= u128::from(*end)).unwrap_or(BUCKETS - 1);
+        let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        let bucket = ENDS_US.iter().position(|end| nanos < (end + 1) * 1_000).unwrap_or(BUCKETS - 1);
         self.requests[api.0][known.unwrap_or(STATUSES.len() - 1)][bucket].fetch_add(1, Relaxed);
-        self.nanos[api.0].fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+        self.nanos[api.0].fetch_add(nanos, Relaxed);
     }
 
     pub(super) fn claimed(&self, name: &str) {

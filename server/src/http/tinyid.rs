@@ -98,7 +98,7 @@ impl Asked {
         if n == 0 {
             // It is asked for all the same.
             self.app.tags.warm(tag).await?;
-            return Ok(Vec::new().into());
+            return Ok(Ids::default());
         }
         let patience = Patience { first: limit, later: limit, issues_zero: false };
         Ok(self.app.tags.take(tag, n, patience).await?)

@@ -110,26 +110,30 @@ impl LeasedSnowflake {
 
     /// Makes `n` ids. Errors: `clock_backwards`; `worker_lost` without a lease until the deadline.
     pub(super) async fn take(self: &Arc<Self>, n: usize, limit: Duration) -> Result<Ids> {
-        let deadline = Instant::now() + limit;
-        let (mut runs, mut left) = (Vec::new(), n);
+        let (mut ids, mut left, mut deadline) = (Ids::default(), n, None);
         let mut wait = RunWait::new(Waiting::new(limit, None));
         while left > 0 {
+            // Most calls end without a wait, and read no clock for its end.
+            let mut ends = || *deadline.get_or_insert_with(|| Instant::now() + limit);
             let generator = self.generator.lock().clone();
             let Some(generator) = generator else {
-                Box::pin(self.opened(deadline)).await?;
+                Box::pin(self.opened(ends())).await?;
                 continue;
             };
             match generator.reserve(filtered_ms(), left) {
                 Ok(run) => {
                     left -= run.count;
-                    runs.push(run);
+                    ids.push(run);
                     wait.waiting.progressed();
                 }
-                // Few come here, and what the others keep while they are answered stays small.
-                Err(action) => Box::pin(self.wait(&generator, &mut wait, action)).await?,
+                Err(action) => {
+                    ends();
+                    // Few come here, and what the others keep while they are answered stays small.
+                    Box::pin(self.wait(&generator, &mut wait, action)).await?;
+                }
             }
         }
-        Ok(runs.into())
+        Ok(ids)
     }
 
     /// Waits for the first generator.
