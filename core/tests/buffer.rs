@@ -1,7 +1,7 @@
 //! The double buffer: ids in order, each once, and the next fetch asked for in time.
 
 use leafid_core::segment::{AdaptiveStep, Filler};
-use leafid_core::{DoubleBuffer, Empty, Run, Segment};
+use leafid_core::{DoubleBuffer, Run, Segment};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -10,55 +10,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 fn vectors(name: &str) -> Value {
     let path = format!("{}/../tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
-fn filled(segments: &[(i64, i64, i64)]) -> (DoubleBuffer, Filler) {
-    let (buffer, mut filler) = DoubleBuffer::new();
-    for &(start, end, stride) in segments {
-        buffer.offer(&mut filler, Segment::new(start, end, stride).unwrap(), 10).unwrap();
-    }
-    (buffer, filler)
-}
-
-fn ids(segments: &[Segment]) -> Vec<i64> {
-    segments.iter().flat_map(|segment| (0..segment.len()).map(|n| segment.id(n).unwrap())).collect()
-}
-
-#[test]
-fn the_next_fetch_is_asked_for_during_the_take_of_the_vectors() {
-    for case in vectors("prefetch")["cases"].as_array().unwrap() {
-        let (length, nth) = (case["length"].as_i64().unwrap(), case["nth"].as_u64().unwrap());
-        let (buffer, filler) = filled(&[(7, 7 + length, 1)]);
-        let mut asked = Vec::new();
-        for n in 1..=length as u64 + 1 {
-            match buffer.take() {
-                Ok((_, wants)) => {
-                    assert_eq!(buffer.wants_fetch(&filler), n >= nth || n == length as u64, "{case}, {n}");
-                    if wants {
-                        asked.push(n);
-                    }
-                }
-                Err(why_empty) => {
-                    assert_eq!((why_empty, n), (Empty::UsedUp, length as u64 + 1));
-                    if asked.is_empty() {
-                        asked.push(n);
-                    }
-                }
-            }
-        }
-        assert_eq!(asked, [nth], "{case}");
-    }
-}
-
-#[test]
-fn a_run_taken_ahead_asks_for_the_next_fetch_no_earlier() {
-    let (buffer, _) = filled(&[(0, 100, 1)]);
-    let mut runs = Vec::new();
-    while let Ok((run, wants)) = buffer.take_run(8) {
-        runs.push((run.first, run.count, wants));
-    }
-    assert_eq!(runs[..4], [(0, 8, false), (8, 3, false), (11, 8, true), (19, 8, false)]);
-    assert_eq!(runs.iter().map(|(_, count, _)| count).sum::<usize>(), 100);
 }
 
 /// A process of the vectors: a buffer that fetches when the vector says so.
@@ -124,27 +75,6 @@ fn ids_are_issued_as_in_the_vectors() {
             }
         }
     }
-}
-
-#[test]
-fn a_sealed_buffer_issues_nothing_and_tells_what_is_left() {
-    let (buffer, mut filler) = filled(&[(0, 10, 1), (20, 30, 2)]);
-    buffer.take_many(9).unwrap();
-    assert_eq!(ids(&buffer.seal(&filler)), [9, 20, 22, 24, 26, 28]);
-    assert_eq!((buffer.take(), buffer.take_many(1)), (Err(Empty::Sealed), Err(Empty::Sealed)));
-    assert!(buffer.seal(&filler).is_empty(), "what was left is returned once");
-    let segment = Segment::new(50, 60, 1).unwrap();
-    assert_eq!(buffer.offer(&mut filler, segment, 10), Err(segment));
-    assert!(!buffer.wants_fetch(&filler));
-}
-
-#[test]
-fn little_is_left_below_a_tenth_of_the_last_segment() {
-    let (buffer, filler) = filled(&[(0, 100, 1)]);
-    buffer.take_many(90).unwrap();
-    assert!(!buffer.is_low(&filler));
-    buffer.take().unwrap();
-    assert!(buffer.is_low(&filler));
 }
 
 #[test]

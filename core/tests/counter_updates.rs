@@ -158,10 +158,11 @@ fn a_counter_is_made_by_hand_and_raised_but_never_lowered() {
     assert_eq!(by_hand(&mut files, 7, 10, None), (7, 10));
     assert_eq!(files.writes.iter().filter(|name| *name == MARKER).count(), 1, "it is counted");
     assert_eq!(by_hand(&mut files, 1, 50, None), (7, 10), "what is not given stays");
-    assert_eq!(by_hand(&mut files, 5_000, 50, Some(50)), (5_000, 50));
+    let high = 2 * MOST_STEP;
+    assert_eq!(by_hand(&mut files, high, 50, Some(50)), (high, 50));
     // In both slots.
     files.damage(files.newest_slot());
-    assert!(files.ids(fetch(10, 0)).unwrap().0 >= 5_000);
+    assert!(files.ids(fetch(10, 0)).unwrap().0 >= high);
     // Also where another counter is missing, which a fetch refuses.
     files.files.remove(&counter_file_name("order"));
     assert_eq!(files.code(fetch_or_make(0, 0)), Code::StateCorrupt);
@@ -274,13 +275,17 @@ fn a_directory_without_its_marker_or_with_another_s_is_refused() {
 #[test]
 fn a_lost_counter_does_not_begin_again() {
     let mut files = Files::used();
-    files.files.remove(&counter_file_name("order"));
+    let lost = files.files.remove(&counter_file_name("order")).unwrap();
+    // Other files are not counters, whatever their names.
+    files
+        .files
+        .extend(["tag-order.counter.old", "old-order.counter"].map(|name| (name.into(), lost.clone())));
     let error = files.ids(fetch_or_make(0, 0)).unwrap_err();
     assert_eq!(error.code(), Code::StateCorrupt);
     let text = "/c/tag-order.counter is missing, or another counter of its directory is, which has 0 of the 1 that \
                 were made there: \"order\" may be one that was lost; nothing was changed. Put it back";
     assert!(error.message().starts_with(text), "{error}");
-    assert!(files.writes.is_empty() && files.files.len() == 1);
+    assert!(files.writes.is_empty() && files.files.len() == 3);
     // A process that was killed between the counter and the marker made one more than are counted.
     let mut killed = Files::made();
     killed.fails_at = Some(7);
@@ -346,6 +351,7 @@ fn a_named_step_is_written_once_and_a_used_up_counter_gives_nothing() {
     // Another process wrote its step since.
     assert_eq!(files.ids(of(named(1, 9))), Ok((108, 117)));
     assert_eq!(files.ids(of(Some(NamedCounter { start: 1, step: 7, told: true }))), Ok((117, 126)));
+    assert_eq!(files.ids(fetch(i64::MAX, 0)), Ok((126, 126 + MOST_STEP)));
     assert_eq!(files.ids(fetch(5, i64::MAX - 2)), Ok((i64::MAX - 2, i64::MAX)));
     let error = files.ids(fetch(5, 0)).unwrap_err();
     assert_eq!(

@@ -2,7 +2,6 @@
 //! again. No socket and no thread.
 
 use leafid_core::server::{FailOver, FailOverAction, RequestEnd, ServerFailure, ServersHealth};
-use leafid_core::wire::Verdict;
 use leafid_core::{BackOff, Code, Error};
 use std::time::Duration;
 
@@ -50,18 +49,6 @@ fn each_server_is_asked_once_and_the_last_error_is_returned() {
 }
 
 #[test]
-fn a_slow_server_leaves_time_for_the_next_one() {
-    let (mut request, mut health) = (request(2), ServersHealth::new(2));
-    assert_eq!(poll(&mut request, &mut health, SECOND).unwrap().2, 300, "as long as a connection may take");
-    request.ended(&mut health, RequestEnd::None(failure("slow")), 0);
-    assert_eq!(poll(&mut request, &mut health, SECOND / 2).unwrap().2, 500, "the last one has all the time");
-    let (mut late, mut health) = (self::request(2), ServersHealth::new(2));
-    assert_eq!(poll(&mut late, &mut health, SECOND / 5).unwrap().2, 100, "at most half of the time");
-    let mut once = FailOver::new("a", true, true, 7, 2, CONNECT);
-    assert_eq!(poll(&mut once, &mut health, SECOND).unwrap().2, 1_000, "its response is awaited");
-}
-
-#[test]
 fn after_the_time_no_server_is_asked_and_a_probe_may_be_made_by_others() {
     let (mut request, mut health) = (request(1), ServersHealth::new(1));
     let failing = health.choose("a", &[0], 0, true).unwrap();
@@ -75,22 +62,6 @@ fn after_the_time_no_server_is_asked_and_a_probe_may_be_made_by_others() {
     let (mut request, mut health) = (self::request(1), ServersHealth::new(1));
     let told = poll(&mut request, &mut health, Duration::ZERO).unwrap_err();
     assert_eq!(told, "no server could be asked in time");
-}
-
-#[test]
-fn a_correct_response_ends_the_request_and_the_back_off() {
-    for (verdict, result) in
-        [(Verdict::Answer(()), Ok(())), (Verdict::Refused(error("no such tag")), Err(error("no such tag")))]
-    {
-        let (mut request, mut health) = (request(2), ServersHealth::new(2));
-        let failing = health.choose("a", &[0], 0, true).unwrap();
-        health.failed(failing, "a", -1_000, 0, failure("down"));
-        let failing = health.choose("a", &[1], 0, true).unwrap();
-        health.failed(failing, "a", -10, 0, failure("down"));
-        assert_eq!(poll(&mut request, &mut health, SECOND).unwrap().0, 0);
-        assert_eq!(request.ended(&mut health, RequestEnd::Response(verdict), 0), Some(result));
-        assert_eq!(health.last_errors().next().unwrap(), None);
-    }
 }
 
 fn back_offs(failures: u32, urgent: bool, seed: u64) -> i64 {

@@ -87,6 +87,12 @@ fn stored_ids_last_a_day_by_a_clock_that_does_not_go_back() {
         file.facts.now_ms += later_ms;
         assert_eq!(file.segments(take()).unwrap().len(), usize::from(used), "after {later_ms} ms");
     }
+    // Of several closes the first one counts.
+    let mut file = closed();
+    file.facts.now_ms += 1_000;
+    file.segments(keep(&[segment(50, 61)])).unwrap();
+    file.facts.now_ms += DAY_MS - 999;
+    assert_eq!(file.segments(take()), Ok(vec![]));
 }
 
 #[test]

@@ -25,7 +25,6 @@ use std::time::Duration;
 
 mod calls;
 #[cfg(feature = "http")]
-mod lease_cache;
 mod opened;
 mod ranges;
 mod world;

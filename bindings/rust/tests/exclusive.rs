@@ -84,35 +84,6 @@ fn the_same_settings_share_one_generator() {
 }
 
 #[test]
-fn a_range_gives_each_process_an_id_and_refuses_the_ninth() {
-    let place = Place::new();
-    let mut holders: Vec<_> = (0..8).map(|_| holder(&place, place.dir.path(), "0-7")).collect();
-    let mut ids: Vec<String> = holders.iter().map(|(_, said)| said.clone()).collect();
-    ids.sort();
-    assert_eq!(ids, ["0", "1", "2", "3", "4", "5", "6", "7"]);
-    let error = place.builder().worker(0..=7).open().unwrap_err();
-    assert_eq!(error.code(), Code::WorkerInUse);
-    assert!(error.message().contains("0-7"), "{error}");
-    // One killed, one that ends by itself.
-    let (mut child, id) = holders.remove(3);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let begun = Instant::now();
-    let flake = place.builder().worker(0..=7).timeout_ms((2 * HANG).as_millis() as i64).open().unwrap();
-    assert!(begun.elapsed() < HANG, "at once, not after timeout_ms");
-    assert_eq!(flake.worker_id().unwrap().to_string(), id);
-    flake.close().unwrap();
-    let (mut child, _) = holders.remove(0);
-    drop(child.stdin.take());
-    child.wait().unwrap();
-    place.builder().worker(0..=7).open().unwrap();
-    for (mut child, _) in holders {
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
-}
-
-#[test]
 fn a_close_wakes_who_waits_for_a_span() {
     let place = Place::new();
     for _ in 0..30 {

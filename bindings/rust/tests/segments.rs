@@ -99,50 +99,6 @@ fn no_ids_are_an_empty_batch_without_a_fetch() {
 }
 
 #[test]
-fn an_unknown_tag_is_said_at_once_and_not_asked_for_in_a_loop() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counts = Arc::clone(&asked);
-    let ids = Segments::builder()
-        .persist(false)
-        .name(unique())
-        .timeout_ms(HANG.as_millis() as i64)
-        .fetch(move |_| {
-            counts.fetch_add(1, SeqCst);
-            Ok(None)
-        })
-        .open()
-        .unwrap();
-    let order = ids.tag("order").unwrap();
-    let begun = Instant::now();
-    for _ in 0..100 {
-        let error = order.next().unwrap_err();
-        assert_eq!(error.code(), Code::UnknownTag, "{error}");
-    }
-    let took = begun.elapsed();
-    assert!(took < HANG / 2, "{took:?}");
-    std::thread::sleep(Duration::from_millis(500));
-    let most = 3 + begun.elapsed().as_secs() as usize;
-    assert!(asked.load(SeqCst) <= most, "{} requests", asked.load(SeqCst));
-}
-
-#[test]
-fn what_a_source_gives_twice_is_refused_and_the_next_good_answer_used() {
-    let ranges = Mutex::new(vec![(1_000, 1_005), (1, 6), (3, 8), (1, 6)]);
-    let ids = Segments::builder()
-        .persist(false)
-        .name(unique())
-        .step(5)
-        .fetch(move |_| {
-            let (start, end) = ranges.lock().unwrap().pop().unwrap_or((2_000, 2_100));
-            Ok(Some(Segment::new(start, end, 1)?.into()))
-        })
-        .open()
-        .unwrap();
-    let order = ids.tag("order").unwrap();
-    assert_eq!(order.take(10).unwrap(), [1, 2, 3, 4, 5, 1_000, 1_001, 1_002, 1_003, 1_004]);
-}
-
-#[test]
 fn an_error_has_its_own_text_and_code() {
     type Give = fn(&FetchRequest) -> leafid::Answer<Option<Fetched>>;
     // A panic that is printed with its backtrace takes long.
@@ -421,21 +377,6 @@ fn a_directory_gives_segments_that_go_on_after_a_restart() {
     assert!(first >= 21, "{first}");
 }
 
-#[test]
-fn a_step_raised_at_the_directory_is_followed_without_a_restart() {
-    let directory = Directory::new();
-    let ids = counters(&directory, 10).create(true).adaptive(false).open().unwrap();
-    let order = ids.tag("order").unwrap();
-    order.take(10).unwrap();
-    let other = counters(&directory, 500).open().unwrap();
-    other.tag("order").unwrap().next().unwrap();
-    order.take(1_000).unwrap();
-    until("a longer step", || {
-        order.next().unwrap();
-        order.stats().unwrap().step == 500
-    });
-}
-
 /// Whether the kernel's time of the last write of the tag's mark is the one that its unused ids are bound to. If this
 /// machine takes too long for each write, it is not, and they may not be used again.
 fn is_as_written(directory: &Directory) -> bool {
@@ -475,27 +416,6 @@ fn what_is_left_is_kept_on_request() {
 }
 
 #[test]
-fn two_processes_of_a_state_directory_are_not_given_the_same_range() {
-    let directory = Directory::new();
-    let open = |start: i64| {
-        Segments::builder()
-            .state_dir(&directory.0)
-            .step(10)
-            .adaptive(false)
-            .timeout_ms(PATIENT_MS)
-            .fetch(move |_| Ok(Some(Segment::new(start, start + 10, 1)?.into())))
-            .open()
-            .unwrap()
-    };
-    assert_eq!(open(100).tag("order").unwrap().next().unwrap(), 100);
-    for again in [100, 95, 105, 1] {
-        let error = open(again).tag("order").unwrap().next_within(3_000).unwrap_err();
-        assert_eq!(error.code(), Code::SegmentRegressed, "{again}: {error}");
-    }
-    assert_eq!(open(110).tag("order").unwrap().next().unwrap(), 110);
-}
-
-#[test]
 fn tags_of_the_last_day_are_fetched_at_the_opening() {
     let directory = Directory::new();
     let asked = Arc::new(Mutex::new(Vec::new()));
@@ -526,17 +446,6 @@ fn tags_of_the_last_day_are_fetched_at_the_opening() {
     again.sort();
     assert_eq!(again, tags);
     drop(second);
-}
-
-#[test]
-fn a_directory_that_was_lost_and_made_anew_goes_on_above_what_it_gave() {
-    let directory = Directory::new();
-    let open = || counters(&directory, 10).create(true).open().unwrap();
-    let ids = open();
-    let last = ids.tag("order").unwrap().take(40).unwrap().pop().unwrap();
-    ids.close().unwrap();
-    std::fs::remove_dir_all(directory.0.join("counters")).unwrap();
-    assert!(open().tag("order").unwrap().next().unwrap() > last);
 }
 
 #[test]

@@ -4,12 +4,10 @@
 
 mod common;
 use common::{Place, newest};
-use leafid::{Code, Layout, OnExhausted, WorkerSource};
+use leafid::{Code, Layout, OnExhausted};
 use std::fs;
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
 
 type Harm = fn(&Place);
 
@@ -27,18 +25,6 @@ fn flip(place: &Place, at: u64) {
     let mut byte = [0];
     file.read_exact_at(&mut byte, at).unwrap();
     file.write_all_at(&[byte[0] ^ 0x20], at).unwrap();
-}
-
-#[test]
-fn a_close_writes_the_exact_mark_and_the_next_holder_starts_above() {
-    let place = Place::new();
-    let flake = place.builder().worker(7).open().unwrap();
-    let last = *flake.take(50_000).unwrap().last().unwrap();
-    assert!(place.until_ms(7) > Layout::LEAF.decode(last).unwrap().timestamp_ms);
-    flake.close().unwrap();
-    assert_eq!(place.until_ms(7), Layout::LEAF.decode(last).unwrap().timestamp_ms + 1);
-    let flake = place.builder().worker(7).open().unwrap();
-    assert!(flake.next().unwrap() > last);
 }
 
 #[test]
@@ -82,21 +68,6 @@ fn a_handle_closed_while_others_are_in_next() {
 }
 
 #[test]
-fn one_damaged_slot_and_the_other_serves_above_all_that_was_issued() {
-    for slot in [0, 1] {
-        for at in [0, 30, 300, 2_000, 4_095] {
-            let place = Place::new();
-            let flake = place.builder().worker(7).open().unwrap();
-            let last = *flake.take(300_000).unwrap().last().unwrap();
-            flake.close().unwrap();
-            flip(&place, slot * 4096 + at);
-            let flake = place.builder().worker(7).open().unwrap();
-            assert!(flake.next().unwrap() > last, "slot {slot}, byte {at}");
-        }
-    }
-}
-
-#[test]
 fn damage_is_an_error_and_nothing_is_overwritten() {
     let damages: [(&str, Harm); 6] = [
         ("both slots", |p| (flip(p, 40), flip(p, 4096 + 40)).0),
@@ -117,41 +88,6 @@ fn damage_is_an_error_and_nothing_is_overwritten() {
         // A range continues with the next id.
         assert_eq!(place.builder().worker(7..=8).open().unwrap().worker_id().unwrap(), 8);
     }
-}
-
-#[test]
-fn another_worker_s_file_is_not_taken() {
-    let place = used();
-    fs::copy(place.file(7), place.file(8)).unwrap();
-    assert_eq!(place.builder().worker(8).open().unwrap_err().code(), Code::StateCorrupt);
-}
-
-/// Ids of two layouts in one id space can be equal. So no process begins beside such a record, as the first of a range
-/// did before a later one met it.
-#[test]
-fn a_record_of_another_layout_is_told_at_the_first_opening_of_all_that_may_get_its_id() {
-    let place = Place::new();
-    place.builder().worker(3).layout(Layout::SONYFLAKE).open().unwrap().close().unwrap();
-    let asked = Arc::new(AtomicU64::new(0));
-    let counts = Arc::clone(&asked);
-    let source = WorkerSource::callback(move |_| {
-        counts.fetch_add(1, Relaxed);
-        Ok(Some(0))
-    });
-    for builder in [
-        place.builder().worker(0..=31),
-        place.builder().worker("0-3"),
-        place.builder().worker(3),
-        place.builder().worker(source),
-    ] {
-        let error = builder.open().unwrap_err();
-        assert_eq!(error.code(), Code::StateMismatch, "{error}");
-        assert!(error.message().contains("worker-3.state has the layout"), "{error}");
-        assert!(!place.file(0).exists(), "nothing was taken");
-    }
-    assert_eq!(asked.load(Relaxed), 0, "no id was asked for");
-    place.builder().worker(0..=2).open().unwrap();
-    place.builder().worker(4).open().unwrap();
 }
 
 #[test]
@@ -221,22 +157,4 @@ fn a_directory_that_cannot_be_made_or_is_a_file() {
     }
     let deep = place.dir.path().join("a/b/c");
     place.builder().worker(7).state_dir(&deep).open().unwrap().next().unwrap();
-}
-
-#[test]
-fn ids_go_on_past_the_first_span() {
-    let place = Place::new();
-    let flake = place.builder().worker(7).open().unwrap();
-    let (mut last, begun) = (0, Instant::now());
-    for _ in 0..40 {
-        let id = flake.next().unwrap();
-        assert!(id > last);
-        last = id;
-        assert!(Layout::LEAF.decode(id).unwrap().timestamp_ms < place.until_ms(7));
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    let stats = flake.stats().unwrap();
-    let most = 15 * (begun.elapsed().as_secs() + 1);
-    assert!((2..=most).contains(&stats.renewals), "{stats:?}");
-    assert_eq!((stats.renewal_failures, stats.lead_ms), (0, 0), "{stats:?}");
 }

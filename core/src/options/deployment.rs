@@ -269,20 +269,6 @@ mod tests {
         FileSystem { name: name.into(), kind }
     }
 
-    #[test]
-    fn a_network_needs_the_user_s_word() {
-        let path = "/srv/ids";
-        let nfs = fs("nfs4", FilesystemKind::Network);
-        let error = refuse_network(&nfs, path, false, LOCAL_STATE).unwrap_err();
-        assert_eq!(error.code(), Code::StateIo);
-        for said in ["/srv/ids is on nfs4, a network file system", "shared_fs = true", "state_dir"] {
-            assert!(error.message().contains(said), "{error}");
-        }
-        refuse_network(&nfs, path, true, LOCAL_STATE).unwrap();
-        refuse_network(&fs("ext4", FilesystemKind::Local), path, false, LOCAL_STATE).unwrap();
-        refuse_network(&fs("tmpfs", FilesystemKind::Ephemeral), path, false, LOCAL_STATE).unwrap();
-    }
-
     const RANGE: WorkerRange = WorkerRange { first: 0, last: 31, chosen_by: ChosenBy::User };
     const ONE: WorkerRange = WorkerRange { first: 7, last: 7, chosen_by: ChosenBy::User };
 

@@ -11,7 +11,6 @@ mod counters;
 mod disk;
 mod host;
 mod judge;
-mod limits;
 mod liveness;
 mod process;
 mod scenario;

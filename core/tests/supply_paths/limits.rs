@@ -168,6 +168,30 @@ fn calls_for_many_ids_take_turns_and_calls_for_one_do_not_starve_them() {
 }
 
 #[test]
+fn a_callback_is_asked_for_each_tag_in_turn() {
+    let mut host = Host::new(SupplySettings { step: Some(1), ..settings() });
+    let queue = |host: &mut Host, name: &str| {
+        let (tag, buffer) = host.tag(name);
+        while buffer.take().is_ok() {}
+        host.supply.wants_more(tag, host.clocks());
+    };
+    (0..11).for_each(|n| queue(&mut host, &format!("busy{n}")));
+    for turn in 0..110 {
+        while host.asked.len() == turn {
+            assert!(host.step());
+        }
+        assert!(host.step(), "its mark");
+        let name = host.asked[turn].0.clone();
+        queue(&mut host, &name);
+    }
+    for n in 0..11 {
+        let name = format!("busy{n}");
+        let count = host.asked.iter().filter(|(tag, ..)| *tag == name).count();
+        assert!((9..=11).contains(&count), "{count} of {:?}", host.asked);
+    }
+}
+
+#[test]
 fn a_tag_that_is_queued_without_a_caller_moves_up_when_one_comes() {
     let mut host = Host::new(settings());
     let tags: Vec<TagId> = (0..20).map(|n| host.tag(&format!("t{n}")).0).collect();

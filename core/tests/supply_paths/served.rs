@@ -4,10 +4,10 @@ use super::{Host, settings};
 use leafid_core::IdOrder;
 use leafid_core::call::CallId;
 use leafid_core::http::{HttpCall, HttpServer, HttpServers};
-use leafid_core::supply::{Call, Dialect, Source, SupplySettings, TagId};
+use leafid_core::supply::{Call, Dialect, Source, SupplySettings};
 use leafid_core::wire::Response;
 use leafid_core::wire::leaf::LeafMode;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,10 +54,14 @@ fn request(host: &mut Host) -> Option<(CallId, HttpCall)> {
     }
 }
 
-pub(crate) fn answer(host: &mut Host, (id, mut call): (CallId, HttpCall), random: u128, body: &str) {
+pub(crate) fn answer(host: &mut Host, call: (CallId, HttpCall), random: u128, body: &str) {
+    respond(host, call, random, (200, body));
+}
+
+fn respond(host: &mut Host, (id, mut call): (CallId, HttpCall), random: u128, (status, body): (u16, &str)) {
     call.request(random);
     let body = body.replace("NONCE", &format!("{random:032x}"));
-    let (end, _) = call.end(&Response::new("http://a", 200, body.as_bytes(), "servers"));
+    let (end, _) = call.end(&Response::new("http://a", status, body.as_bytes(), "servers"));
     host.supply.done(id, end, host.clocks());
 }
 
@@ -111,17 +115,79 @@ fn single_ids_are_asked_for_beside_each_other_and_the_first_go_to_who_waits() {
     assert_eq!(buffer.take().map(|(id, _)| id), Ok(71));
 }
 
+/// Answers the requests under way, which are as many as connections. Returns whose they were.
+fn round_trip(host: &mut Host, next: &mut i64) -> Vec<String> {
+    let held: Vec<_> = std::iter::from_fn(|| request(host)).collect();
+    assert_eq!(held.len(), 4);
+    let names = held.into_iter().map(|(id, call)| {
+        let path = call.clone().request(1).path.to_string();
+        one(host, (id, call), *next);
+        *next += 1;
+        path.split('?').next().unwrap().rsplit('/').next().unwrap().to_owned()
+    });
+    names.collect()
+}
+
 #[test]
-fn all_tags_of_a_leaf_share_its_connections_in_turns() {
-    let mut host = leaf();
-    let tags: Vec<TagId> = ["a", "b", "c"].map(|name| host.tag(name).0).to_vec();
-    tags.iter().for_each(|tag| _ = host.wait(*tag, 5));
-    let mut asked: Vec<String> = Vec::new();
-    while let Some((_, mut call)) = request(&mut host) {
-        asked.push(call.request(1).path[..24].to_owned());
+fn tags_that_are_equally_busy_get_equally_many_ids_and_a_quiet_one_the_next() {
+    for busy in [1, 2, 3, 5, 11] {
+        let (mut host, mut next) = (leaf(), 1);
+        for n in 0..busy {
+            let tag = host.tag(&format!("busy{n}")).0;
+            host.wait(tag, 100_000);
+        }
+        let mut asked = BTreeMap::<String, usize>::new();
+        (0..busy * 10)
+            .flat_map(|_| round_trip(&mut host, &mut next))
+            .for_each(|tag| *asked.entry(tag).or_default() += 1);
+        let most = asked.values().max().unwrap();
+        assert!(asked.len() == busy && asked.values().all(|count| count + 1 >= *most), "{asked:?}");
+        let tickets = ["quiet", "another", "third"].map(|name| {
+            let tag = host.tag(name).0;
+            let ticket = host.wait(tag, 1);
+            assert!(round_trip(&mut host, &mut next).iter().any(|tag| tag == name), "{name} beside {busy}");
+            ticket
+        });
+        round_trip(&mut host, &mut next);
+        assert!(tickets.into_iter().all(|ticket| host.collect(ticket).is_ok()));
     }
-    let first: std::collections::BTreeSet<&String> = asked.iter().take(3).collect();
-    assert_eq!((asked.len(), first.len()), (4, 3), "{asked:?}");
+}
+
+#[test]
+fn what_all_servers_refuse_is_told_at_once_and_ids_go_on_afterwards() {
+    for (status, body, says) in [(401, "", "`token`"), (404, "{}", "`protocol`"), (200, "0", "switched off")]
+    {
+        let mut host = leaf();
+        let tags = ["order", "invoice"].map(|name| host.tag(name).0);
+        let tickets = tags.map(|tag| host.wait(tag, 1));
+        while let Some(call) = request(&mut host) {
+            respond(&mut host, call, 1, (status, body));
+        }
+        for (ticket, other) in tickets.into_iter().zip(["invoice", "order"]) {
+            let error = host.collect(ticket).unwrap_err();
+            assert!(error.contains(says) && !error.contains(other), "{error}");
+        }
+        host.now += Duration::from_secs(1);
+        let again = host.wait(tags[0], 1);
+        while let Some(call) = request(&mut host) {
+            one(&mut host, call, 7);
+        }
+        assert_eq!(host.collect(again), Ok(vec![7]));
+    }
+}
+
+#[test]
+fn one_of_several_that_refuses_is_no_refusal() {
+    for (status, body, told) in [(200, "7", Ok(vec![7])), (503, "", Err("Waits".into()))] {
+        let mut host = leaf();
+        let (tag, _) = host.tag("order");
+        let ticket = host.wait(tag, 1);
+        while let Some(call) = request(&mut host) {
+            let answer = if call.1.server == 0 { (404, "") } else { (status, body) };
+            respond(&mut host, call, 1, answer);
+        }
+        assert_eq!(host.collect(ticket), told);
+    }
 }
 
 #[test]

@@ -46,10 +46,6 @@ impl FakeServer {
         answer
     }
 
-    pub(crate) fn fault(&mut self, fault: Value) {
-        self.tell(json!({"do": "fault", "fault": fault}));
-    }
-
     pub(crate) fn report(&mut self) -> Value {
         self.tell(json!({"do": "report", "requests": 0}))
     }

@@ -70,14 +70,6 @@ pub(crate) fn newest(path: &Path) -> serde_json::Value {
         .unwrap()
 }
 
-/// Opens it, and a second handle of the same generator whose calls give up after `ms`.
-pub(crate) fn with_impatient(builder: &SnowflakeBuilder, ms: i64) -> (Snowflake, Snowflake) {
-    let patient = builder.open().unwrap();
-    let impatient = builder.clone().timeout_ms(ms).open().unwrap();
-    assert_eq!(patient.stats().unwrap().handles, 2);
-    (patient, impatient)
-}
-
 pub(crate) fn sorted_and_distinct(mut ids: Vec<i64>) -> bool {
     let all = ids.len();
     ids.sort_unstable();

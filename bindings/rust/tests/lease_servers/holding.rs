@@ -6,6 +6,7 @@ use crate::request::Reaction;
 use crate::server::Server;
 use leafid::{Code, Layout, Snowflake};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// How long most leases last: a machine may stall for half of it, until they are renewed late.
@@ -91,23 +92,6 @@ fn the_same_settings_share_one_lease() {
 }
 
 #[test]
-fn a_claim_whose_answer_was_lost_takes_no_second_worker_id() {
-    let (place, server) = (Place::new(), Server::new(LEASE_MS));
-    let flake = place.builder().worker(server.url()).open().unwrap();
-    let mut last = flake.next().unwrap();
-    server.reacts(|seen| if seen.call == "claim" { Reaction::Lost } else { Reaction::Right });
-    server.steal(0);
-    ids_until(&flake, &server, &mut last, || server.seen("claim").len() >= 4);
-    server.reacts(|_| Reaction::Right);
-    ids_until(&flake, &server, &mut last, || flake.worker_id().unwrap() != 0);
-    let claims = server.seen("claim");
-    let instances: Vec<_> = claims.iter().map(|seen| seen.body["instance"].clone()).collect();
-    assert!(instances.len() >= 4 && instances[0] != instances[1], "{instances:?}");
-    assert!(instances[1..].iter().all(|instance| *instance == instances[1]), "{instances:?}");
-    assert_eq!(flake.worker_id().unwrap(), 1, "of four ids the one that the first of them took");
-}
-
-#[test]
 fn a_parent_that_forks_and_rests_keeps_its_lease() {
     let (place, server) = (Place::new(), Server::new(LEASE_MS));
     let flake = place.builder().worker(server.url()).open().unwrap();
@@ -117,28 +101,6 @@ fn a_parent_that_forks_and_rests_keeps_its_lease() {
     until("the third renewal", || server.seen("renew").len() >= renewed + 3);
     flake.next().unwrap();
     assert_eq!((flake.worker_id().unwrap(), server.seen("claim").len()), (0, 1));
-}
-
-#[test]
-fn one_that_is_stopped_keeps_no_process_of_its_host_from_starting() {
-    let (place, server) = (Place::new(), Server::new(20_000));
-    let held = [0, 1].map(|id| place.builder().worker(id).open().unwrap());
-    let flake = place.builder().worker(server.url()).open().unwrap();
-    assert_eq!((flake.worker_id().unwrap(), server.seen("claim").len()), (2, 3), "two of them are held here");
-    assert_eq!(server.seen("release").len(), 0, "they would be leased again at once");
-    drop(held);
-}
-
-#[test]
-fn a_clone_is_stopped_at_its_first_renewal() {
-    let (place, server) = (Place::new(), Server::new(LEASE_MS));
-    let flake = place.builder().worker(server.url()).open().unwrap();
-    let mut last = flake.next().unwrap();
-    server.steal(0);
-    let errors = ids_until(&flake, &server, &mut last, || flake.worker_id().unwrap() != 0);
-    assert_eq!(errors, [""; 0], "what is held is used meanwhile");
-    assert_eq!((flake.worker_id().unwrap(), flake.stats().unwrap().claims), (1, 2));
-    assert_eq!(server.seen("renew").iter().filter(|seen| seen.body["worker_id"] == json!(0)).count(), 1);
 }
 
 #[test]
@@ -179,4 +141,24 @@ fn a_forked_child_claims_anew_and_leaves_its_parent_s_lease_alone() {
     flake.next().unwrap();
     flake.close().unwrap();
     assert_eq!(server.seen("release").len(), 2);
+}
+
+/// What stands between may answer two requests alike: an answer is used by the request alone whose `instance` it repeats.
+#[test]
+fn a_forked_child_is_not_served_by_its_parent_s_answer() {
+    let (place, server) = (Place::new(), Server::new(20_000));
+    let flake = place.builder().worker(server.url()).open().unwrap();
+    let before = flake.next().unwrap();
+    server.reacts(|seen| if seen.call == "claim" { Reaction::Again } else { Reaction::Right });
+    for _ in 0..2 {
+        let refused = in_child(plain_fork, |say| {
+            say(flake.next().unwrap_or_else(|error| i64::from(error.code() == Code::SourceInvalid)));
+        });
+        assert_eq!(refused, [1]);
+    }
+    let claims = server.seen("claim");
+    let instances: BTreeSet<_> = claims.iter().map(|seen| seen.body["instance"].to_string()).collect();
+    assert!(instances.len() >= 3, "a claim of its own for each process: {instances:?}");
+    assert_eq!(server.seen("release").len(), 0, "it is their parent's");
+    assert!(flake.next().unwrap() > before);
 }

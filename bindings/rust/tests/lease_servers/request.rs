@@ -16,8 +16,6 @@ pub(crate) struct Seen {
 pub(crate) enum Reaction {
     /// Rightly.
     Right,
-    /// As if it were right, but for what these fields say; null takes one away.
-    But(Value),
     Say(u16, String),
     /// As this kind of call was answered for the first time: what collapses requests or keeps answers does so.
     Again,

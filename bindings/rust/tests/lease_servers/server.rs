@@ -2,7 +2,6 @@
 
 use crate::common::HANG;
 use crate::request::{Reaction, Seen, read};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read, Write};
@@ -47,7 +46,6 @@ struct State {
     down: AtomicBool,
     ended: AtomicBool,
     connections: Mutex<Vec<TcpStream>>,
-    tls: Option<Arc<ServerConfig>>,
 }
 
 pub(crate) struct Server {
@@ -58,10 +56,6 @@ pub(crate) struct Server {
 impl Server {
     /// Gives 4 worker ids, each for this long.
     pub(crate) fn new(lease_ms: i64) -> Server {
-        Server::with(lease_ms, None)
-    }
-
-    pub(crate) fn with(lease_ms: i64, tls: Option<Arc<ServerConfig>>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let state = Arc::new(State {
@@ -75,7 +69,6 @@ impl Server {
             down: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             connections: Mutex::default(),
-            tls,
         });
         let theirs = Arc::clone(&state);
         std::thread::spawn(move || theirs.serve(address, Some(listener)));
@@ -126,12 +119,6 @@ impl Server {
     pub(crate) fn token(&self, worker_id: i64) -> String {
         self.state.table.lock().unwrap().rows[&worker_id].token.clone()
     }
-
-    /// Has another renew with this holder's token, as a clone would.
-    pub(crate) fn steal(&self, worker_id: i64) {
-        let mut table = self.state.table.lock().unwrap();
-        table.rows.get_mut(&worker_id).unwrap().token = "a clone's".into();
-    }
 }
 
 impl Drop for Server {
@@ -162,19 +149,14 @@ impl State {
             self.connections.lock().unwrap().push(stream.try_clone().unwrap());
             let state = Arc::clone(self);
             std::thread::spawn(move || {
-                match state.tls.clone() {
-                    None => state.converse(stream),
-                    Some(tls) => {
-                        state.converse(StreamOwned::new(ServerConnection::new(tls).unwrap(), stream));
-                    }
-                }
+                state.converse(stream);
                 // The others are copies of it.
                 let _ = end.shutdown(std::net::Shutdown::Both);
             });
         }
     }
 
-    fn converse(&self, stream: impl Read + Write) {
+    fn converse(&self, stream: TcpStream) {
         let mut stream = BufReader::new(stream);
         while let Some(seen) = read(&mut stream) {
             self.seen.lock().unwrap().push(seen.clone());
@@ -184,16 +166,6 @@ impl State {
                 Reaction::Again => {
                     let first = self.first.lock().unwrap().get(&seen.call).cloned();
                     first.unwrap_or_else(|| self.right(&seen))
-                }
-                Reaction::But(changes) => {
-                    let (status, mut body) = self.right(&seen);
-                    for (name, value) in changes.as_object().unwrap() {
-                        match value {
-                            Value::Null => drop(body.as_object_mut().unwrap().remove(name)),
-                            value => body[name] = value.clone(),
-                        }
-                    }
-                    (status, body)
                 }
                 Reaction::Say(status, text) => (status, Value::String(text)),
                 Reaction::Lost => {

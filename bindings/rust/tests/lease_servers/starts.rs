@@ -1,6 +1,6 @@
 //! Starts while no server can be reached: only with a span that is still held.
 
-use crate::common::{HANG, Place, newest, sorted_and_distinct, until, with_impatient};
+use crate::common::{HANG, Place, newest, sorted_and_distinct, until};
 use crate::holder::{Holder, holder};
 use crate::holding::{LEASE_MS, ids, ids_until};
 use crate::request::Reaction;
@@ -8,8 +8,7 @@ use crate::server::Server;
 use leafid::{Code, Error, SnowflakeBuilder};
 use serde_json::json;
 use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -71,44 +70,6 @@ fn a_killed_holder_s_span_is_gone_on_with_and_renewed_when_the_server_is_back() 
 }
 
 #[test]
-fn it_is_worker_lost_when_the_remembered_lease_ends() {
-    let (place, server) = (Place::new(), Server::new(LEASE_MS));
-    let mut last = killed(&place, &server);
-    server.down(true);
-    let (flake, impatient) = with_impatient(&builder(&place, &server), 300);
-    let mut errors = Vec::new();
-    until("the end of the lease", || {
-        errors = ids(&impatient, &server, Duration::from_millis(20), &mut last);
-        !errors.is_empty()
-    });
-    assert!(errors.last().unwrap().contains("cannot be reached"), "{errors:?}");
-    drop((flake, impatient));
-    refused(&builder(&place, &server), NONE);
-}
-
-#[test]
-fn nothing_is_held_after_a_clean_close_though_the_release_was_lost() {
-    let (place, server) = (Place::new(), Server::new(20_000));
-    let remembered = Arc::new(Mutex::new(None));
-    let (path, found) = (file(&place), Arc::clone(&remembered));
-    server.reacts(move |seen| match seen.call.as_str() {
-        "release" => {
-            *found.lock().unwrap() = Some(newest(&path));
-            Reaction::Lost
-        }
-        _ => Reaction::Right,
-    });
-    let mut holder = holder(&place, &server.url(), "close");
-    assert_eq!((0..20).map(|_| holder.say()).count(), 20);
-    assert_eq!(holder.say(), "closed");
-    holder.process.wait().unwrap();
-    let at_the_release = remembered.lock().unwrap().take().unwrap();
-    assert_eq!(at_the_release.get("held"), None, "invalid before it was sent: {at_the_release}");
-    server.down(true);
-    refused(&builder(&place, &server), NONE);
-}
-
-#[test]
 fn what_is_remembered_is_private_and_what_cannot_be_forgotten_is_not_given_back() {
     [false, true].into_iter().for_each(what_cannot_be_forgotten);
 }
@@ -147,75 +108,6 @@ fn no_token_stands_in_a_file_that_others_may_open() {
     );
     server.down(true);
     refused(&builder(&place, &server), NONE);
-}
-
-#[test]
-fn a_lease_that_has_ended_is_refused() {
-    let (place, server) = (Place::new(), Server::new(LEASE_MS));
-    killed(&place, &server);
-    server.down(true);
-    std::thread::sleep(Duration::from_millis(LEASE_MS as u64));
-    refused(&builder(&place, &server), NONE);
-}
-
-/// A copy of the state, as `cp -a` makes it.
-fn copied(place: &Place) -> Place {
-    let copy = Place { dir: tempfile::tempdir().unwrap(), name: place.name.clone() };
-    let of = |path: &Path| path.join(&place.name);
-    let done = Command::new("cp").arg("-a").args([of(place.dir.path()), of(copy.dir.path())]).status();
-    assert!(done.unwrap().success());
-    copy
-}
-
-#[test]
-fn copies_and_what_was_put_back_hold_nothing() {
-    let (place, server) = (Place::new(), Server::new(20_000));
-    killed(&place, &server);
-    server.down(true);
-    let copy = copied(&place);
-    assert!(file(&copy).exists());
-    refused(&builder(&copy, &server), NONE);
-    // The same file with the same bytes, a little later.
-    let bytes = std::fs::read(file(&place)).unwrap();
-    std::thread::sleep(Duration::from_millis(50));
-    std::fs::write(file(&place), bytes).unwrap();
-    refused(&builder(&place, &server), NONE);
-}
-
-#[test]
-fn a_record_of_another_life_holds_nothing() {
-    let (place, server) = (Place::new(), Server::new(20_000));
-    killed(&place, &server);
-    server.down(true);
-    // One that was made again would not know what was issued.
-    let kept = copied(&place);
-    std::fs::remove_file(place.file(0)).unwrap();
-    refused(&builder(&place, &server), NONE);
-    // Nor is it gone on with below what was issued meanwhile by whoever has the id.
-    std::fs::copy(kept.file(0), place.file(0)).unwrap();
-    place.builder().worker(0).open().unwrap().next().unwrap();
-    refused(&builder(&place, &server), NONE);
-}
-
-#[test]
-fn a_lease_is_of_its_servers_its_space_and_a_record() {
-    let (place, server) = (Place::new(), Server::new(20_000));
-    killed(&place, &server);
-    server.down(true);
-    refused(&place.builder().worker([server.url().as_str(), "http://127.0.0.1:9"]), NONE);
-    refused(&builder(&place, &server).name("another"), NONE);
-    refused(&builder(&place, &server).persist(false), "with persist = false no lease is cached");
-    assert!(place.builder().worker(server.url()).open().is_ok());
-}
-
-#[test]
-fn without_a_record_nothing_is_remembered() {
-    let (place, server) = (Place::new(), Server::new(20_000));
-    let flake = builder(&place, &server).persist(false).open().unwrap();
-    flake.next().unwrap();
-    assert!(std::fs::read_dir(place.dir.path()).unwrap().next().is_none());
-    flake.close().unwrap();
-    assert_eq!(server.seen("release").len(), 1);
 }
 
 #[test]

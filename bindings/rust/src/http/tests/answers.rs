@@ -4,9 +4,8 @@ use super::super::HttpOptions;
 use super::fake_server::{FakeServer, ManualPool, Reaction, Seen, fetch, http, options, source, start};
 use super::tls::Authority;
 use crate::hang::HANG;
-use leafid_core::wire::leaf::LeafMode;
 use leafid_core::{Code, Fetched, Segment};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 #[test]
 fn a_request_and_its_answer() {
@@ -82,27 +81,9 @@ fn an_answer_that_goes_on_after_its_end() {
 }
 
 #[test]
-fn what_the_head_says_is_part_of_the_answer() {
-    let known = r#"{"error":"unknown_tag","message":"there is no tag order"}"#;
-    for (status, headers, body, code, said) in [
-        ("500 Oops", "Age: 1\r\n", known, Code::SegmentUnavailable, "answered 500"),
-        ("503 Busy", "", "", Code::SegmentUnavailable, "answered 503 without a body"),
-        ("404 None", "", known, Code::UnknownTag, "there is no tag order"),
-        ("404 None", "Age: 1\r\n", known, Code::SourceInvalid, "comes from a cache"),
-        ("204 None", "", "", Code::SourceInvalid, "answered 204"),
-        ("302 There", "Location: http://x/?a\r\n", "", Code::SourceInvalid, r#"redirects to "http://x/?a""#),
-        ("304 Same", "", "", Code::SourceInvalid, "redirects to nowhere"),
-    ] {
-        let (got, message) = refused(move |_| Reaction::Last(http(status, headers, body)));
-        assert_eq!(got, code, "{status}: {message}");
-        assert!(message.contains(said), "{status}: {message}");
-    }
-}
-
-#[test]
 fn wrong_frames() {
     type Make = fn(&Seen) -> Vec<u8>;
-    let bytes: [(Make, Code, &str); 14] = [
+    let bytes: [(Make, Code, &str); 15] = [
         (|seen| http("200 OK", "Age: 0\r\n", &seen.body()), Code::SourceInvalid, "cache (Age: \"0\")"),
         (|seen| plain("", &seen.body()), Code::SourceInvalid, "does not say where it ends"),
         (|_| plain("", "7"), Code::SourceInvalid, "does not say where it ends"),
@@ -135,6 +116,11 @@ fn wrong_frames() {
             Code::SourceInvalid,
             "longer than 65536",
         ),
+        (
+            |_| b"HTTP/1.1 200 OK\nContent-Length: 4\r\n\r\n1000".to_vec(),
+            Code::SourceInvalid,
+            "a line ends with LF alone",
+        ),
         (|_| b"SSH-2.0-OpenSSH\r\n\r\n".to_vec(), Code::SourceInvalid, "a response that is not HTTP"),
         (|_| Vec::new(), Code::SegmentUnavailable, "closed the connection without an answer"),
     ];
@@ -153,54 +139,6 @@ fn wrong_frames() {
     assert!(begun.elapsed() < HANG / 2, "{:?}", begun.elapsed());
     let (_, message) = refused(|_| Reaction::Last(plain(&format!("X: {}\r\n", "a".repeat(40_000)), "")));
     assert!(message.contains("headers that are too long"), "{message}");
-}
-
-/// A proxy that reads these otherwise would pass on another id.
-#[test]
-fn frames_that_readers_read_differently() {
-    let chunks = |chunks: &str| plain("Transfer-Encoding: chunked\r\n", chunks);
-    let lf = "a line ends with LF alone";
-    let size = "the size of a chunk is not 1 to 8 hexadecimal digits";
-    let mode = LeafMode::Segment { block_size: 1 };
-    for (bytes, said) in [
-        (b"HTTP/1.1 200 OK\nContent-Length: 4\r\n\r\n1000".to_vec(), lf),
-        (plain("Content-Length: 4\n", "1000"), lf),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\n1000".to_vec(), lf),
-        (b"\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n1000".to_vec(), "an empty line stands before it"),
-        (plain("Content-Length: 4, 4\r\n", "1000"), "gives its end in two ways"),
-        (plain("Content-Length: 04\r\n", "1000"), "gives its end in two ways"),
-        (chunks("4;\n\r\n1000\r\n0\r\n\r\n"), lf),
-        (chunks("4;x=y\r\n1000\r\n0\r\n\r\n"), size),
-        (chunks("4 \r\n1000\r\n0\r\n\r\n"), size),
-        (chunks("+4\r\n1000\r\n0\r\n\r\n"), size),
-        (chunks("000000004\r\n1000\r\n0\r\n\r\n"), size),
-        (chunks("4\r\n1000\r\n0\r\nAge: 1\r\n\r\n"), "a trailer follows its last chunk"),
-    ] {
-        let shown = String::from_utf8_lossy(&bytes).into_owned();
-        // Whole, and in pieces.
-        for cut in [None, Some(20), Some(bytes.len() - 3)] {
-            let bytes = bytes.clone();
-            let server = FakeServer::new(move |_| match cut {
-                None => Reaction::Last(bytes.clone()),
-                Some(at) => Reaction::Drops(bytes[..at].into(), Duration::from_millis(1), bytes[at..].into()),
-            });
-            let error = source(&[&server]).leaf(mode, "order", 7).unwrap_err();
-            assert_eq!(error.code(), Code::SourceInvalid, "{shown}: {error}");
-            assert!(error.message().contains(said), "{shown}: {error}");
-        }
-    }
-}
-
-/// HTTP/1.0 has no chunks: such a response would end with the connection. RFC 9112, section 6.1
-#[test]
-fn chunks_of_an_old_version() {
-    let chunked = |version: &str, body: &str| {
-        let head = format!("HTTP/{version} 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-        (head + body).into_bytes()
-    };
-    let (code, message) = refused(move |seen| Reaction::Last(chunked("1.0", &seen.body())));
-    assert_eq!(code, Code::SourceInvalid);
-    assert!(message.contains("HTTP/1.0 does not know"), "{message}");
 }
 
 /// A response whose headers may or may not say where it ends.

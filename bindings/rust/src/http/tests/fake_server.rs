@@ -5,7 +5,6 @@ use crate::hang::HANG;
 use crate::http::ServerPool;
 use leafid_core::http::{Exchange, ExchangeStep, HttpResult, HttpServers, LateEnd};
 use leafid_core::server::ServersHealth;
-use leafid_core::wire::leaf::LeafMode;
 use leafid_core::wire::range::RangeRequest;
 use leafid_core::{Error, Fetched, Result};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -313,11 +312,6 @@ impl ManualPool {
         Duration::from_millis(self.now_ms() as u64)
     }
 
-    /// How long until any server may be asked, in milliseconds; `None` if one may be asked now.
-    pub(super) fn back_off_ms(&self) -> Option<i64> {
-        self.health.lock().unwrap().back_off_ms(self.now_ms(), false)
-    }
-
     /// The last error of each server.
     pub(super) fn last_errors(&self) -> Vec<Option<Error>> {
         self.health.lock().unwrap().last_errors().map(|error| error.cloned()).collect()
@@ -359,11 +353,6 @@ impl ManualPool {
     ) -> Result<Fetched> {
         let wish = RangeRequest { tag, step, after, ordered };
         self.ask(Exchange::range(&self.known(), wish, nonce as u64, self.boot()), nonce)
-    }
-
-    /// Asks a Leaf.
-    pub(super) fn leaf(&self, mode: LeafMode, tag: &str, nonce: u128) -> Result<Fetched> {
-        self.ask(Exchange::leaf(&self.known(), mode, tag, nonce as u64, self.boot()), nonce)
     }
 }
 

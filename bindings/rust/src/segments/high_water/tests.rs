@@ -4,9 +4,8 @@ pub(crate) mod of_source;
 
 use super::*;
 use crate::storage::shared_file;
-use leafid_core::format::unused::{DAY_MS, UnusedSegments};
 use leafid_core::{Code, IdOrder, Segment};
-use of_source::{Accepted, MarksOfSource};
+use of_source::MarksOfSource;
 use std::fs;
 
 fn segment(start: i64, end: i64) -> Segment {
@@ -15,24 +14,13 @@ fn segment(start: i64, end: i64) -> Segment {
 
 /// The marks as another process of the directory sees them.
 fn marks(directory: &Path) -> MarksOfSource {
-    marks_at(0, directory)
-}
-
-/// As [`marks`], at a time in milliseconds.
-fn marks_at(ms: u64, directory: &Path) -> MarksOfSource {
-    marks_in(Env::dated(ms), directory)
+    marks_in(Env::dated(0), directory)
 }
 
 fn marks_in(env: Env, directory: &Path) -> MarksOfSource {
     MarksOfSource::new(Arc::new(env), Some(directory), "range:http://a", IdOrder::Ascending, false)
         .unwrap()
         .on_machine("this one")
-}
-
-fn refused(answer: Result<Accepted>, says: &str) {
-    let error = answer.unwrap_err();
-    assert_eq!(error.code(), Code::SegmentRegressed, "{error}");
-    assert!(error.message().contains(says), "{error}");
 }
 
 /// The only mark file of a directory.
@@ -57,39 +45,6 @@ fn newest_slot(path: &Path) -> usize {
 }
 
 #[test]
-fn what_one_was_given_is_refused_to_the_others_and_after_a_restart() {
-    let dir = tempfile::tempdir().unwrap();
-    let (one, other) = (marks(dir.path()), marks(dir.path()));
-    assert_eq!(one.after("order").unwrap(), 0);
-    one.accept("order", &[segment(1, 1_001)], 0).unwrap();
-    assert_eq!(other.after("order").unwrap(), 1_001);
-    refused(other.accept("order", &[segment(1, 1_001)], 1_001), "1000 below the highest end seen, 1001");
-    refused(other.accept("order", &[segment(500, 1_500)], 0), "cross");
-    // Both have asked after 1001, and get their responses in the other order.
-    other.accept("order", &[segment(2_001, 3_001)], 1_001).unwrap();
-    one.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
-    refused(one.accept("order", &[segment(2_001, 3_001)], 1_001), "cross");
-    let restarted = marks(dir.path());
-    assert_eq!(restarted.after("order").unwrap(), 3_001);
-    refused(
-        restarted.accept("order", &[segment(1_001, 2_001)], 3_001),
-        "2000 below the highest end seen, 3001",
-    );
-    restarted.accept("order", &[segment(3_001, 4_001)], 3_001).unwrap();
-    // Another tag and another source are separate.
-    assert_eq!(restarted.after("invoice").unwrap(), 0);
-    let another = MarksOfSource::new(
-        Arc::new(Env::system()),
-        Some(dir.path()),
-        "range:http://b",
-        IdOrder::Ascending,
-        false,
-    )
-    .unwrap();
-    another.accept("order", &[segment(1, 1_001)], another.after("order").unwrap()).unwrap();
-}
-
-#[test]
 fn without_a_directory_the_process_remembers() {
     let new = || {
         MarksOfSource::new(Arc::new(Env::system()), None, "callback in memory", IdOrder::Ranges, false)
@@ -98,7 +53,8 @@ fn without_a_directory_the_process_remembers() {
     let (one, other) = (new(), new());
     one.accept("order", &[segment(1, 1_001)], 0).unwrap();
     assert_eq!(other.after("order").unwrap(), 1_001);
-    refused(other.accept("order", &[segment(1_000, 2_000)], 1_001), "cross");
+    let error = other.accept("order", &[segment(1_000, 2_000)], 1_001).unwrap_err();
+    assert_eq!(error.code(), Code::SegmentRegressed, "{error}");
     other.accept("order", &[segment(5_000, 6_000)], 1_001).unwrap();
     one.accept("order", &[segment(3_000, 4_000)], 6_000).unwrap();
     one.keep_unused("order", &[segment(3_500, 4_000)]).unwrap();
@@ -161,58 +117,6 @@ fn a_damaged_or_foreign_file_is_refused_and_left_alone() {
     assert!(error.code() == Code::StateCorrupt && error.message().contains("\"invoice\""), "{error}");
 }
 
-#[test]
-fn one_damaged_slot_leaves_the_other() {
-    let dir = tempfile::tempdir().unwrap();
-    let marks = marks(dir.path());
-    marks.accept("order", &[segment(1, 1_001)], 0).unwrap();
-    marks.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
-    let path = file_of(dir.path());
-    damage(&path, newest_slot(&path));
-    assert_eq!(marks.after("order").unwrap(), 1_001);
-    marks.accept("order", &[segment(2_001, 3_001)], 1_001).unwrap();
-    assert_eq!(marks.after("order").unwrap(), 3_001);
-    assert!(!shared_file::peek::<Mark>(&Env::system(), &path).unwrap().unwrap().damaged, "it was mended");
-}
-
-#[test]
-fn any_tag_has_its_own_mark() {
-    let dir = tempfile::tempdir().unwrap();
-    let long = ["é".repeat(64), format!("{}ü", "é".repeat(63)), "\"".repeat(128)];
-    let tags: Vec<&str> =
-        [".", "..", "/", "a/b", "%", " "].into_iter().chain(long.iter().map(String::as_str)).collect();
-    let marks = marks(dir.path());
-    for (number, tag) in tags.iter().enumerate() {
-        marks.accept(tag, &[segment(0, number as i64 + 1)], 0).unwrap();
-    }
-    for (number, tag) in tags.iter().enumerate() {
-        assert_eq!(marks.after(tag).unwrap(), number as i64 + 1, "{tag}");
-    }
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), tags.len());
-    let mut recent = marks.recent().unwrap();
-    recent.sort_unstable();
-    let mut all = tags.clone();
-    all.sort_unstable();
-    assert_eq!(recent, all);
-}
-
-#[test]
-fn the_tags_of_the_last_day_come_latest_first() {
-    let dir = tempfile::tempdir().unwrap();
-    for (ms, tag) in ["a", "b", "c"].into_iter().enumerate() {
-        marks_at(ms as u64, dir.path()).accept(tag, &[segment(0, 1)], 0).unwrap();
-    }
-    let marks = marks_at(DAY_MS as u64, dir.path());
-    marks.accept("a", &[segment(1, 2)], 1).unwrap();
-    let name = file_of(dir.path()).file_name().unwrap().to_str().unwrap().to_owned();
-    fs::write(dir.path().join(name.replace(".mark", "x.mark")), "damaged").unwrap();
-    assert_eq!(marks.recent().unwrap(), ["a", "c", "b"]);
-    let another =
-        MarksOfSource::new(Arc::new(Env::system()), Some(dir.path()), "another", IdOrder::Ascending, false)
-            .unwrap();
-    assert!(another.recent().unwrap().is_empty());
-}
-
 #[cfg(unix)]
 #[test]
 fn a_file_that_stays_locked_is_given_up() {
@@ -245,22 +149,6 @@ fn with_rest() -> (tempfile::TempDir, Segment) {
 }
 
 #[test]
-fn a_rest_is_taken_once() {
-    let (dir, rest) = with_rest();
-    assert_eq!(marks(dir.path()).take_unused("order").unwrap(), [rest]);
-    for _ in 0..2 {
-        assert!(marks(dir.path()).take_unused("order").unwrap().is_empty());
-    }
-    assert!(marks(dir.path()).take_unused("unknown").unwrap().is_empty());
-    // Of two processes that close one after the other, both store theirs.
-    let marks = marks(dir.path());
-    marks.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
-    marks.keep_unused("order", &[segment(500, 1_001)]).unwrap();
-    marks.keep_unused("order", &[segment(1_500, 2_001)]).unwrap();
-    assert_eq!(marks.take_unused("order").unwrap(), [segment(500, 1_001), segment(1_500, 2_001)]);
-}
-
-#[test]
 fn of_many_that_start_at_once_one_has_the_rest() {
     let (dir, rest) = with_rest();
     let taken: Vec<Segment> = std::thread::scope(|scope| {
@@ -287,65 +175,6 @@ fn a_copied_directory_has_no_rest() {
     assert!(marks(dir.path()).take_unused("order").unwrap().is_empty());
 }
 
-#[test]
-fn another_machine_has_no_rest() {
-    let (dir, _) = with_rest();
-    assert!(marks(dir.path()).on_machine("another").take_unused("order").unwrap().is_empty());
-    assert!(marks(dir.path()).take_unused("order").unwrap().is_empty(), "it is gone");
-}
-
-#[test]
-fn a_rest_is_bound_to_a_start_of_its_machine_and_its_day() {
-    let start = |machine: &str, boot: &str| MachineStart { machine: machine.into(), boot: boot.into() };
-    let here = start("0123456789abcdef0123456789abcdef", "one");
-    let kept = || UnusedSegments::new(None, &[segment(1, 2)], here.clone(), (1, 2), 1_000);
-    assert!(kept().valid(&here, (1, 2), 1_000 + DAY_MS).is_some());
-    assert!(kept().valid(&here, (1, 2), 1_001 + DAY_MS).is_none(), "a day is over");
-    assert!(kept().valid(&here, (1, 2), 999).is_none(), "the clock went back");
-    assert!(kept().valid(&start("another", "one"), (1, 2), 1_000).is_none());
-    assert!(kept().valid(&start(&here.machine, "two"), (1, 2), 1_000).is_none(), "or a clone was started");
-    assert!(kept().valid(&here, (1, 3), 1_000).is_none());
-    assert!(kept().valid(&here, (2, 2), 1_000).is_none());
-    let others = UnusedSegments::new(Some(kept()), &[segment(3, 4)], here.clone(), (1, 2), 5_000);
-    assert!(others.valid(&here, (1, 2), 1_001 + DAY_MS).is_none(), "the oldest counts");
-}
-
-#[test]
-fn a_damaged_slot_may_have_said_that_the_rest_was_taken() {
-    let (dir, rest) = with_rest();
-    let path = file_of(dir.path());
-    assert_eq!(marks(dir.path()).take_unused("order").unwrap(), [rest]);
-    damage(&path, newest_slot(&path));
-    let marks = marks(dir.path());
-    // A segment that comes in between repairs the file, and must not bring the unused ids back.
-    assert!(marks.take_unused("order").unwrap().is_empty());
-    let (dir, _) = with_rest();
-    let path = file_of(dir.path());
-    let again = self::marks(dir.path());
-    again.take_unused("order").unwrap();
-    damage(&path, newest_slot(&path));
-    again.accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
-    assert!(again.take_unused("order").unwrap().is_empty());
-}
-
-#[test]
-fn what_was_kept_and_copied_back_over_the_file_is_not_used_again() {
-    let (dir, rest) = with_rest();
-    let path = file_of(dir.path());
-    let copy = fs::read(&path).unwrap();
-    assert_eq!(marks(dir.path()).take_unused("order").unwrap(), [rest]);
-    // The same file, with the same bytes.
-    fs::write(&path, copy).unwrap();
-    assert_eq!(marks(dir.path()).take_unused("order").unwrap(), []);
-}
-
-#[test]
-fn what_was_kept_stays_when_another_process_is_given_more() {
-    let (dir, rest) = with_rest();
-    marks_at(50, dir.path()).accept("order", &[segment(1_001, 2_001)], 1_001).unwrap();
-    assert_eq!(marks_at(100, dir.path()).take_unused("order").unwrap(), [rest]);
-}
-
 /// By the system's clock and the kernel's time of the write. If this machine took too long for each write, they differ.
 #[test]
 fn what_was_kept_is_used_again_if_its_file_is_as_it_was_written() {
@@ -363,20 +192,6 @@ fn what_was_kept_is_used_again_if_its_file_is_as_it_was_written() {
     let kept = shared_file::peek::<Mark>(&system, &path).unwrap().unwrap().content.kept.unwrap();
     let used = if kept.is_as_written(changed_ms) { vec![rest] } else { vec![] };
     assert_eq!(ours().take_unused("order").unwrap(), used);
-}
-
-#[test]
-fn of_ids_with_gaps_a_process_remembers_more_than_its_file_holds() {
-    let dir = tempfile::tempdir().unwrap();
-    let marks = MarksOfSource::new(Arc::new(Env::system()), Some(dir.path()), "leaf", IdOrder::Sparse, false)
-        .unwrap();
-    let id = |n: i64| segment(n * 4_096, n * 4_096 + 1);
-    for n in 0..500 {
-        marks.accept("order", &[id(n)], 0).unwrap();
-    }
-    refused(marks.accept("order", &[id(3)], 0), "cross");
-    let some = marks.accept("order", &[id(3), id(500)], 0).unwrap();
-    assert_eq!((some.segments.as_slice(), some.refused.is_some()), ([id(500)].as_slice(), true));
 }
 
 #[test]

@@ -294,7 +294,7 @@ impl Issuer {
         if let Ok(accepted) = self.marks.accept(&self.tag, &[segment], after)
             && !self.world.fate.is_dead()
         {
-            self.pending.extend(accepted.segments);
+            self.pending.extend(accepted);
         }
     }
 }

@@ -57,38 +57,6 @@ fn urls_are_checked_at_once_by_the_name_of_the_option() {
 }
 
 #[test]
-fn options_are_checked_at_once_also_when_lazy() {
-    let url = || builder("http://127.0.0.1:9");
-    for (builder, says) in [
-        (url().token(""), "token is"),
-        (url().token("a\nb"), "token is"),
-        (url().headers([("Host", "x")]), "headers is \"Host\""),
-        (url().headers([("Authorization", "x")]).token("y"), "headers is \"Authorization\""),
-        (url().ca_file("/no/such/file"), "ca_file is \"/no/such/file\""),
-        (url().request_timeout_ms(0), "request_timeout_ms is 0"),
-        (url().connect_timeout_ms(3_600_001), "connect_timeout_ms is 3600001"),
-    ] {
-        let said = refusal(builder);
-        assert!(said.contains(says), "{said}");
-    }
-}
-
-#[test]
-fn options_of_servers_mean_nothing_without_them() {
-    let seven = || builder(7);
-    for (builder, says) in [
-        (seven().token("x"), "token"),
-        (seven().headers([("x", "y")]), "headers"),
-        (seven().ca_file("/x"), "ca_file"),
-        (seven().request_timeout_ms(500), "request_timeout_ms"),
-        (seven().connect_timeout_ms(500), "connect_timeout_ms"),
-    ] {
-        let said = refusal(builder);
-        assert!(said.starts_with(says) && said.contains("only with the URL of a lease server"), "{said}");
-    }
-}
-
-#[test]
 fn the_same_servers_asked_in_the_same_way_are_one_source() {
     let key = |builder: SnowflakeBuilder| SnowflakeSettings::parse(&builder.options).unwrap();
     let one = || builder("http://a, http://b");

@@ -7,7 +7,7 @@ use leafid_core::format::unused::MachineStart;
 use leafid_core::supply::MarkStore;
 use leafid_core::supply::mark_read::{MarkKey, MarkList, MarkRead};
 use leafid_core::supply::mark_update::MarkUpdate;
-use leafid_core::{Error, IdOrder, Result, Segment};
+use leafid_core::{IdOrder, Result, Segment};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,13 +18,6 @@ const ADVICE: FileAdvice = FileAdvice::StateDir;
 pub(crate) struct MarksOfSource {
     marks: HighWaterMarks,
     source: Arc<str>,
-}
-
-/// Segments that were not given before, and why another one was skipped.
-#[derive(Debug)]
-pub(crate) struct Accepted {
-    pub(crate) segments: Vec<Segment>,
-    pub(crate) refused: Option<Error>,
 }
 
 impl MarksOfSource {
@@ -55,12 +48,11 @@ impl MarksOfSource {
         self.marks.read(read).into_result()
     }
 
-    /// Stores what came for `after`.
-    pub(crate) fn accept(&self, tag: &str, segments: &[Segment], after: i64) -> Result<Accepted> {
+    /// Stores what came for `after`. Returns the segments that were not given before.
+    pub(crate) fn accept(&self, tag: &str, segments: &[Segment], after: i64) -> Result<Vec<Segment>> {
         let (key, order) = (self.key(tag), self.marks.order);
         let update = MarkUpdate::accept(CALL, key, self.advice(), order, after, segments.into());
-        let (segments, refused) = self.marks.update(update).into_segments()?;
-        Ok(Accepted { segments, refused })
+        Ok(self.marks.update(update).into_segments()?.0)
     }
 
     /// As on a machine of this name with its own disk, because the machine of the tests may have no name.
