@@ -1,9 +1,8 @@
 // The fake server for servers: Leaf, tinyid, range and leases, which misbehaves on command.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { directory, root, start } from './support.mjs'
+import { root, start } from './support.mjs'
 
 /** A server: its `url`, its `port`, and `tell` for what it is to do. `args`: options of the program. */
 export async function fakeServer(t, ...args) {
@@ -25,7 +24,7 @@ export async function fakeServer(t, ...args) {
   return { url: `http://127.0.0.1:${listening}`, port: listening, tell }
 }
 
-/** Two nodes of one Leaf, whose ids are far apart: their `urls`, `tell` for both, and `given`, all ids that they gave. */
+/** Two nodes of one Leaf, whose ids are far apart: their `urls`, and `given`, all ids that they gave. */
 export async function leaf(t) {
   const nodes = [await fakeServer(t, '--leaf-worker-id', '1')]
   nodes.push(await fakeServer(t, '--leaf-worker-id', '2', '--first', '1000000001'))
@@ -43,24 +42,5 @@ export async function leaf(t) {
     assert.equal(all.size, count, 'the nodes gave an id twice')
     return all
   }
-  const tell = command => Promise.all(nodes.map(node => node.tell(command)))
-  return { nodes, urls: nodes.map(({ url }) => url), tell, given }
-}
-
-/** A certificate for 127.0.0.1 of an authority of its own: `{ caFile, args }`; null where there is no openssl. */
-export function certificate() {
-  const dir = directory()
-  const file = name => join(dir, name)
-  const openssl = (...args) => execFileSync('openssl', args, { stdio: ['ignore', 'ignore', 'pipe'] })
-  const key = name => ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', file(name)]
-  try {
-    openssl('version')
-  } catch {
-    return null
-  }
-  openssl('req', '-x509', ...key('ca.key'), '-out', file('ca.pem'), '-days', '2', '-subj', '/CN=ours')
-  const by = ['-CA', file('ca.pem'), '-CAkey', file('ca.key')]
-  const names = ['-addext', 'subjectAltName=IP:127.0.0.1', '-addext', 'basicConstraints=critical,CA:FALSE']
-  openssl('req', '-x509', ...key('server.key'), ...by, '-out', file('server.pem'), '-days', '2', '-subj', '/CN=server', ...names)
-  return { caFile: file('ca.pem'), args: ['--certificate', file('server.pem'), '--key', file('server.key')] }
+  return { urls: nodes.map(({ url }) => url), given }
 }

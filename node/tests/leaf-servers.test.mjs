@@ -1,4 +1,5 @@
-// An existing Leaf, two nodes of it, and tinyid: ids are the servers' own, and none comes twice.
+// An existing Leaf, two nodes of it: ids are the servers' own, and none comes twice. What a server gets wrong,
+// tests/system/leaf_answers.py has.
 
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
@@ -6,8 +7,8 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { Segments } from 'leafid'
 import { alone as impatient, until } from './counter.mjs'
-import { leaf, fakeServer } from './fake-server.mjs'
-import { HANG, PATIENT, assertDistinct, space } from './support.mjs'
+import { leaf } from './fake-server.mjs'
+import { PATIENT, assertDistinct } from './support.mjs'
 
 const alone = () => ({ ...impatient(), timeoutMs: PATIENT, requestTimeoutMs: PATIENT })
 
@@ -74,102 +75,4 @@ test('ids of two nodes, in every way and of every client: none twice, all the se
   assert.deepEqual([one.stats().tags[0].failures, other.stats().tags[0].failures], [0, 0])
   one.close()
   other.close()
-})
-
-test('blocks: a number of the Leaf stands for as many ids as the tag says', async t => {
-  const { urls, given } = await leaf(t)
-  const ids = new Segments(urls, { ...alone(), blockSize: 100 })
-  const taken = await ids.tag('order-x100').take(2000)
-  assertDistinct([...taken])
-  const blocks = await given('order-x100')
-  assert.ok([...taken].every(id => blocks.has(id / 100n)))
-  // From 0 to 99 of its block.
-  assert.equal(new Set([...taken].map(id => id % 100n)).size, 100)
-  const refused = { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /^tag is .*-x\d+/ }
-  assert.throws(() => ids.tag('order'), refused)
-  assert.throws(() => ids.tag('order-x10'), refused)
-  const plain = new Segments(urls, alone())
-  assert.throws(() => plain.tag('order-x100'), { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /blockSize/ })
-  for (const tag of ['order.new', 'order/new']) {
-    assert.throws(() => plain.tag(tag), { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /^tag is / })
-  }
-  for (const options of [{ protocol: 'leaf-snowflake', blockSize: 100 }, { protocol: 'range', blockSize: 100 }, { protocol: 'tinyid', step: 10 }]) {
-    assert.throws(() => new Segments(urls, { ...alone(), ...options }), { code: 'ERR_LEAFID_INVALID_ARGUMENT' })
-  }
-  ids.close()
-  plain.close()
-})
-
-test('a mode that is switched off gives no id, and its end is found', async t => {
-  const { urls, tell } = await leaf(t)
-  await tell({ do: 'leaf', segment: 'off' })
-  // All nodes have said so: reported at once.
-  const options = { ...space(), timeoutMs: HANG }
-  for (const [given, tag] of [[{}, 'order'], [{ blockSize: 100 }, 'order-x100'], [{}, 'order']]) {
-    const ids = new Segments(urls, { ...options, ...given })
-    const order = ids.tag(tag)
-    await assert.rejects(order.next(), { code: 'ERR_LEAFID_SOURCE_INVALID', message: /switched off/ })
-    assert.equal(order.tryNext(), undefined)
-    ids.close()
-  }
-  const ids = new Segments(urls, options)
-  await assert.rejects(ids.tag('order').take(50), { code: 'ERR_LEAFID_SOURCE_INVALID' })
-  await tell({ do: 'leaf', segment: 'on' })
-  assert.ok((await ids.tag('order').take(50)).every(id => id > 0n))
-  ids.close()
-})
-
-test('the failures of a Leaf have their names', async t => {
-  const { url, tell } = await fakeServer(t)
-  const ids = new Segments(url, alone())
-  for (const [number, code] of [[-2, 'UNKNOWN_TAG'], [-1, 'SEGMENT_UNAVAILABLE'], [-3, 'SEGMENT_UNAVAILABLE']]) {
-    const tag = `order${number}`
-    await tell({ do: 'leaf', segment: number, tag })
-    await assert.rejects(ids.tag(tag).next({ timeoutMs: 3000 }), { code: `ERR_LEAFID_${code}`, message: new RegExp(`id=${number}`) })
-  }
-  await tell({ do: 'tag', tag: 'gone', known: false })
-  await assert.rejects(ids.tag('gone').next(), { code: 'ERR_LEAFID_UNKNOWN_TAG' })
-  assert.ok((await ids.tag('other').next()) > 0n)
-  ids.close()
-})
-
-test('one of two nodes is lost and comes back: ids go on', async t => {
-  const { nodes, urls, given } = await leaf(t)
-  const ids = new Segments(urls, { ...alone(), adaptive: false, step: 50 })
-  const order = ids.tag('order')
-  const all = [...(await order.take(200))]
-  await nodes[0].tell({ do: 'dead', how: 'refused' })
-  all.push(...(await order.take(500)))
-  assert.ok(await until('its error', () => ids.stats().servers[0].lastError))
-  await nodes[0].tell({ do: 'dead' })
-  all.push(...(await order.take(200)))
-  assertDistinct(all)
-  const theirs = await given('order')
-  assert.ok(all.every(id => theirs.has(id)))
-  ids.close()
-})
-
-test('tinyid: delta and remainder of two databases, several servers, and its token', async t => {
-  const [one, other] = [await fakeServer(t), await fakeServer(t)]
-  for (const [remainder, { tell }] of [one, other].entries()) {
-    await tell({ do: 'token', token: 's&cret é' })
-    // Each server here knows one of the two databases.
-    await tell({ do: 'tag', tag: 'order é', delta: 2, remainder, step: 20 })
-  }
-  const options = { ...alone(), protocol: 'tinyid', token: 's&cret é' }
-  const both = [one, other].map(({ url }) => new Segments(url, options).tag('order é').take(300))
-  const ids = (await Promise.all(both)).map(ids => [...ids])
-  for (const [remainder, some] of ids.entries()) assert.ok(some.every(id => id % 2n === BigInt(remainder)))
-  assertDistinct(ids.flat())
-  await one.tell({ do: 'tag', tag: 'user', delta: 2, step: 20 })
-  const user = new Segments([one.url, other.url], options).tag('user')
-  const mixed = [...(await user.take(1000))]
-  assertDistinct(mixed)
-  assert.equal(new Set(mixed.map(id => id % 2n)).size, 2)
-  const wrong = new Segments(one.url, { ...options, name: alone().name, token: 'another' })
-  await assert.rejects(wrong.tag('order é').next(), error => {
-    assert.equal(error.code, 'ERR_LEAFID_SEGMENT_UNAVAILABLE')
-    assert.ok(!error.message.includes('another'), error.message)
-    return true
-  })
 })

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { Snowflake, decode } from 'leafid'
 import { until, wasm } from './counter.mjs'
 import { sleep } from './lease_source.mjs'
-import { certificate, fakeServer } from './fake-server.mjs'
+import { fakeServer } from './fake-server.mjs'
 import * as support from './support.mjs'
 import { PATIENT, assertDistinct, start, thrown } from './support.mjs'
 
@@ -30,7 +30,6 @@ async function server(t, leaseMs = 30_000, ...args) {
 
 /** As the constructor makes it, which cannot ask a server by fetch. */
 const constructed = async options => (wasm ? Snowflake.open(options) : new Snowflake(options))
-const refused = options => constructed(options).then(() => assert.fail('it was opened'), error => error)
 
 /** Counts turns of the event loop meanwhile. */
 async function turns(call) {
@@ -121,120 +120,6 @@ test('lazy: the first call begins the claim, and no call waits for it', async t 
   await until('the release', () => asked('release'))
 })
 
-test('a claim whose answer was lost is sent again, for one opening', async t => {
-  const { url, tell, leases } = await server(t)
-  const { name } = space()
-  const options = () => ({ name, ...elsewhere(), worker: url })
-  await tell({ do: 'fault', fault: { lost: true }, tag: 'claim', times: 1 })
-  assert.equal((await refused(options())).code, LOST)
-  const [lost] = await leases(name)
-  const flakes = []
-  for (let count = 0; count < 3; count++) flakes.push(await Snowflake.open(options()))
-  const workers = flakes.map(flake => flake.workerId)
-  assert.equal(workers[0], lost.worker_id, 'it takes no second worker id')
-  assert.equal((await leases(name)).length, 3)
-  assertDistinct(workers)
-  for (const flake of flakes) flake.close()
-})
-
-test('a lease whose worker id is held here is left to end', async t => {
-  const { url } = await server(t)
-  const options = support.space()
-  const held = new Snowflake({ ...options, worker: 0 })
-  // Another one is claimed in the same call.
-  const flake = await Snowflake.open({ ...options, worker: url })
-  assert.equal(flake.workerId, 1, 'the server leases no id twice')
-  for (const each of [flake, held]) each.close()
-})
-
-test('a pool that is full is worker_in_use, until a process gives one back', async t => {
-  const { url } = await server(t, 30_000, '--pool', '1')
-  const { name } = space()
-  const here = () => ({ name, ...elsewhere(), worker: url })
-  const flake = await Snowflake.open(here())
-  const last = flake.next()
-  await assert.rejects(Snowflake.open(here()), { code: IN_USE, retry: true, message: /no free worker id/ })
-  assert.equal((await refused(here())).code, IN_USE)
-  flake.close()
-  const program = `Snowflake.open(options).then(flake => { console.log(String(flake.next())); flake.close() }, error => console.log(error.code))`
-  const id = await until('the id of another process', async () => {
-    const { code, out, err } = await start(t, program, here()).ended
-    assert.deepEqual([code, err], [0, ''])
-    return out === `${IN_USE}\n` ? undefined : BigInt(out)
-  })
-  assert.ok(id > last)
-  assert.equal(decode(id).workerId, decode(last).workerId)
-})
-
-test('an answer that is another\'s, or does not say whose it is, is source_invalid', async t => {
-  const { url, tell, asked } = await server(t)
-  const flake = await Snowflake.open({ ...space(), worker: url })
-  const other = { ...space(), worker: url }
-  const code = 'ERR_LEAFID_SOURCE_INVALID'
-  for (const [fault, says] of [
-    [{ duplicate: true }, /has the instance of another request/],
-    [{ answer: { instance: null } }, /does not repeat the instance of its request.*A lease server must repeat the instance/],
-    [{ answer: { instance: [] } }, /has an instance that is not text/],
-  ]) {
-    await tell({ do: 'fault', fault, tag: 'claim' })
-    await assert.rejects(Snowflake.open(other), { code, message: says })
-    assert.equal((await refused(other)).code, code)
-  }
-  assert.equal(await asked('release'), 0)
-  await tell({ do: 'clear' })
-  const second = await Snowflake.open(other)
-  assert.ok(second.next() > 0n)
-  second.close()
-  flake.close()
-})
-
-test('of several servers one that is gone is passed over; one text is the same as a list', async t => {
-  const { url } = await server(t)
-  const dead = await fakeServer(t)
-  await dead.tell({ do: 'dead', how: 'refused' })
-  const here = space()
-  const flake = await Snowflake.open({ ...here, worker: [dead.url, url] })
-  const text = new Snowflake({ ...here, worker: ` ${dead.url} , ${url}` })
-  assert.deepEqual([flake.stats().handles, text.workerId], [2, flake.workerId])
-  assertDistinct([...flake.take(1000), ...text.take(1000)])
-  flake.close()
-  text.close()
-  for (const worker of [dead.url, [dead.url, dead.url + '/ids']]) {
-    await assert.rejects(Snowflake.open({ ...space(), worker }), { code: LOST, message: new RegExp(dead.url) })
-  }
-})
-
-const uncached = wasm && 'leafid/wasm caches no lease'
-test('without its server a process goes on only inside the span that was left to it', { skip: uncached }, async t => {
-  const { url, tell } = await server(t)
-  const options = { ...space(), worker: url }
-  const program = `
-    Snowflake.open(options).then(flake => console.log(String(flake.next())))
-    setInterval(() => {}, 1000)`
-  const { child, line, ended } = start(t, program, options)
-  const last = BigInt(await line())
-  child.kill('SIGKILL')
-  await ended
-  await tell({ do: 'dead', how: 'refused' })
-  await assert.rejects(Snowflake.open({ ...space(), worker: url }), { code: LOST })
-  const flake = await Snowflake.open(options)
-  const id = flake.next()
-  assert.ok(id > last)
-  assert.equal(decode(id).workerId, decode(last).workerId)
-  flake.close()
-})
-
-test('the environment names servers, too', async t => {
-  const { url } = await server(t)
-  const env = { LEAFID_WORKER: `http://127.0.0.1:1,${url}` }
-  const program = `
-    const lazy = new Snowflake({ ...options, lazy: true })
-    try { lazy.next() } catch (error) { console.log(error.code) }
-    Snowflake.open(options).then(flake => console.log(flake.workerId, flake.next() > 0n))`
-  const { code, out, err } = await start(t, program, space(), { env }).ended
-  assert.deepEqual([code, out, err], [0, `${WOULD_BLOCK}\n0 true\n`, ''])
-})
-
 test('its token and headers; the errors are named as options are here', async t => {
   const { url, tell } = await server(t)
   await tell({ do: 'token', token: 'secret' })
@@ -255,19 +140,6 @@ test('its token and headers; the errors are named as options are here', async t 
   await tell({ do: 'fault', fault: { answer: { lease_ms: 0 } }, tag: 'claim' })
   // A field of the answer keeps its name.
   await assert.rejects(Snowflake.open({ ...slow, requestTimeoutMs: PATIENT }), { code: LOST, message: /lease_ms 0/ })
-})
-
-test('TLS with an authority of one\'s own', { skip: wasm && 'fetch has no such option' }, async t => {
-  const made = certificate()
-  if (!made) return t.skip('openssl is not here')
-  const { port } = await fakeServer(t, ...made.args)
-  const options = { ...space(), worker: `https://127.0.0.1:${port}` }
-  await assert.rejects(Snowflake.open(options), { code: LOST, message: /caFile/ })
-  const flake = await Snowflake.open({ ...options, caFile: made.caFile })
-  assert.ok(flake.next() > 0n)
-  flake.close()
-  const plain = { ...options, worker: `http://127.0.0.1:${port}` }
-  await assert.rejects(Snowflake.open(plain), { code: LOST })
 })
 
 const alone = wasm && 'in leafid/wasm each thread has a lease of its own'

@@ -75,17 +75,6 @@ test('openings at the same time make one claim, and fail as one', async () => {
   assert.match((await rejected(bad)).message, /failure 2$/)
 })
 
-test('one source of two id spaces gives each a worker id', async () => {
-  let next = 0
-  const worker = async () => {
-    await sleep(5)
-    return next++
-  }
-  const flakes = await Promise.all([space(), space(), space()].map(options => Snowflake.open({ ...options, worker })))
-  assert.deepEqual(flakes.map(flake => flake.workerId).sort(), [0, 1, 2])
-  for (const flake of flakes) flake.close()
-})
-
 test('a subclass opens as itself, and asks once', async () => {
   class Mine extends Snowflake {}
   let asked = 0
@@ -135,17 +124,4 @@ test('lazy: an error of the claim is that of the next call, and then it is made 
   assert.equal(await claimed(() => flake.workerId), 7)
   assert.equal(asked, 2)
   flake.close()
-})
-
-test('closed while the claim is under way: what it brings goes back', async () => {
-  const leaseSource = new LeaseSource()
-  const claim = leaseSource.claim.bind(leaseSource)
-  leaseSource.claim = request => sleep(20).then(() => claim(request))
-  const flake = new Snowflake({ ...space(), worker: leaseSource, lazy: true })
-  assert.equal(thrown(flake.next).code, WOULD_BLOCK)
-  await sleep(5)
-  flake.close()
-  await until('the release', () => leaseSource.called('release').length > 0)
-  assert.deepEqual(leaseSource.calls.map(([kind]) => kind), ['claim', 'release'])
-  assert.equal(thrown(flake.next).code, 'ERR_LEAFID_CLOSED')
 })

@@ -55,6 +55,18 @@ test('every option takes and refuses what the vector says', () => {
   }
 })
 
+/** What no JSON has, and the options that take some of it. */
+const STRANGE = [NaN, Infinity, 2 ** 64, 7n, Symbol('s'), () => 1]
+const TAKEN = { worker: 'function', peer_times: 'function', fetch: 'function', start_after: 'bigint' }
+
+test('what only JavaScript has is refused by every other option', () => {
+  for (const row of options.filter(({ option }) => !(wasm && NATIVE.has(option)))) {
+    for (const value of STRANGE.filter(value => typeof value !== TAKEN[row.option])) {
+      assertRefused(refusal(() => opened(row, value)), `${camel(row.option)} is `, `${row.of} ${row.option}: ${String(value)}`)
+    }
+  }
+})
+
 test('an unknown option is answered with the one that is meant', () => {
   for (const { of, name, called, nearest } of unknown) {
     const [what, meant] = called ? ['; here it is ', camel(called)] : nearest ? ['; the nearest is ', camel(nearest)] : ['', '']

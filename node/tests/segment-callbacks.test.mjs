@@ -125,16 +125,6 @@ test('nothing is an unknown tag, at once, and not asked for in a loop', async ()
   }
 })
 
-test('a tag that is made later is found', async () => {
-  let known = false
-  const ids = open(() => (known ? { start: 1, end: 11 } : null))
-  const order = ids.tag('order')
-  await assert.rejects(order.next(), { code: 'ERR_LEAFID_UNKNOWN_TAG' })
-  known = true
-  assert.equal(await until('the id', () => order.next().catch(() => null)), 1n)
-  ids.close()
-})
-
 test('nonsense is source_invalid, and says what came; no id of it is issued', async () => {
   const nonsense = [
     5, 'x', true, [], [1, 2], 1n, Symbol('s'), () => {}, {}, { start: 1 }, { end: 5 }, { start: '1', end: '5' }, { start: 1.5, end: 5 },
@@ -151,27 +141,6 @@ test('nonsense is source_invalid, and says what came; no id of it is issued', as
   await assert.rejects(open(() => ({ start: 1, end: 9, stirde: 3 }), BRIEF).tag('order').next(), { message: /stirde: 3/ })
   const hostile = { get start() { throw new Error('a getter') }, end: 5 }
   await assert.rejects(open(() => hostile, BRIEF).tag('order').next(), { message: /a getter/ })
-  ids.close()
-})
-
-test('one that never settles is an error that says so, and delays no other tag', async () => {
-  let asked = 0
-  const counter = new Counter()
-  const fetch = (tag, step) => (tag.startsWith('stuck') ? (asked++, never()) : counter.fetch(tag, step))
-  const ids = open(fetch, { timeoutMs: 1500 })
-  for (const stuck of [3, 8]) {
-    asked = 0
-    const calls = Array.from({ length: stuck }, (_, i) => ids.tag(`stuck${stuck}.${i}`).next())
-    const ends = Promise.allSettled(calls)
-    assert.equal(await ids.tag(`order${stuck}`).next({ timeoutMs: HANG }), 1n)
-    for (const { reason } of await ends) {
-      assert.equal(reason.code, 'ERR_LEAFID_SEGMENT_UNAVAILABLE')
-      assert.match(reason.message, /within 1500 ms: .*not answered/)
-    }
-    // Never twice at once for a tag.
-    await assert.rejects(ids.tag(`stuck${stuck}.0`).next(), { code: 'ERR_LEAFID_SEGMENT_UNAVAILABLE' })
-    assert.equal(asked, stuck)
-  }
   ids.close()
 })
 

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { Segments, metrics } from 'leafid'
-import { alone, between, sleep } from './counter.mjs'
+import { alone, between } from './counter.mjs'
 import { assertDistinct, directory, space, start } from './support.mjs'
 
 const require = createRequire(import.meta.url)
@@ -33,46 +33,6 @@ function isUsable({ stateDir, name }) {
 }
 
 const HEAD = "const { Segments } = require('leafid'); const { source } = options; delete options.source; const ids = new Segments(source, options); const order = ids.tag('order');"
-
-test('processes of one directory, killed and begun again: no id twice', async t => {
-  const { source, options } = shared()
-  const folder = directory()
-  const program = `${HEAD}
-    const fs = require('node:fs')
-    const out = fs.openSync(process.env.OUT, 'a')
-    const one = new BigInt64Array(1)
-    const write = ids => fs.writeSync(out, new Uint8Array(ids.buffer))
-    void async function () {
-      console.log('up')
-      for (;;) {
-        write(await order.take(1 + Math.floor(Math.random() * 50)))
-        for (let i = 0; i < 30; i++) {
-          one[0] = await order.next()
-          write(one)
-        }
-      }
-    }()`
-  const round = async i => {
-    const out = join(folder, `ids-${i}`)
-    const { child, line, ended } = start(t, program, { ...options, source }, { env: { OUT: out } })
-    assert.equal(await line(), 'up')
-    await sleep(20 + Math.random() * 120)
-    // Two of three have used some ids when they are killed, however slow the machine is.
-    while (i % 3 && statSync(out).size < 8 * 110) await sleep(5)
-    child.kill('SIGKILL')
-    assert.equal((await ended).signal, 'SIGKILL')
-  }
-  for (let i = 0; i < 15; i += 3) await Promise.all([round(i), round(i + 1), round(i + 2)])
-  const all = []
-  for (let i = 0; i < 15; i++) {
-    const bytes = readFileSync(join(folder, `ids-${i}`))
-    const ids = [...new BigInt64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + (bytes.length & ~7)))]
-    assert.ok(ids.every((id, i) => i === 0 || ids[i - 1] < id), 'in order')
-    all.push(...ids)
-  }
-  assert.ok(all.length > 1000, `${all.length} ids`)
-  assertDistinct(all)
-})
 
 test('what is kept is used once, whichever way the process ends; a killed one keeps nothing', async t => {
   const { source, options } = shared({ keepUnused: true })

@@ -30,43 +30,6 @@ class Gate extends Counter {
   }
 }
 
-test('first come, first served: next, take and nextString alike', async () => {
-  const gate = new Gate()
-  const ids = new Segments({ ...alone(), step: 5, adaptive: false, fetch: gate.fetch })
-  const { next, nextString, take } = ids.tag('order')
-  const served = []
-  const calls = [next(), take(7), nextString(), take(1), next(), take(20), next()]
-  calls.forEach((call, i) => call.then(() => served.push(i)))
-  await sleep(20)
-  gate.open()
-  const [a, b, c, d, e, f, g] = await Promise.all(calls)
-  assert.deepEqual([a, ...b, BigInt(c), ...d, e, ...f, g], between(1, 32))
-  assert.deepEqual(served.sort(), [0, 1, 2, 3, 4, 5, 6])
-  ids.close()
-})
-
-test('a call ends after its own time', async () => {
-  const ids = new Segments({ ...alone(), timeoutMs: 400, fetch: new Gate().fetch })
-  const order = ids.tag('order')
-  const begun = performance.now()
-  const after = async (call, least, what) => {
-    const error = await call.then(() => assert.fail(), error => error)
-    const took = performance.now() - begun
-    assert.equal(error.code, 'ERR_LEAFID_SEGMENT_UNAVAILABLE')
-    assert.match(error.message, new RegExp(`no id of the tag "order" within ${least} ms`))
-    assert.ok(took >= least - 3, `${what}: ${took} ms instead of ${least}`)
-  }
-  await Promise.all([
-    after(order.next(), 400, 'next'),
-    after(order.take(5, { timeoutMs: 100 }), 100, 'take'),
-    after(order.next({ timeoutMs: 250 }), 250, 'next with a time'),
-    after(order.nextString({ timeoutMs: 30 }), 30, 'nextString'),
-    after(order.next({ timeoutMs: 600 }), 600, 'a longer one'),
-  ])
-  assert.equal(order.stats().waiting, 0)
-  ids.close()
-})
-
 test('a call waits with the longest timeout, too', async () => {
   const ids = new Segments({ ...alone(), timeoutMs: 3_600_000, fetch: async (tag, step) => ({ start: 1, end: 1 + step }) })
   assert.equal(await ids.tag('order').next(), 1n)
@@ -82,17 +45,6 @@ test('a busy event loop does not cost a call its id', async () => {
   await until('the fetch', () => counter.asked.length > 0)
   for (const end = Date.now() + 2500; Date.now() < end; );
   assert.equal((await call).length, 10)
-  ids.close()
-})
-
-test('a take that makes progress goes on', async () => {
-  let next = 1
-  const fetch = async () => {
-    await sleep(1200)
-    return { start: next, end: (next += 10) }
-  }
-  const ids = new Segments({ ...alone(), timeoutMs: 5000, fetch })
-  assert.deepEqual([...(await ids.tag('order').take(60))], between(1, 60))
   ids.close()
 })
 
@@ -137,39 +89,5 @@ test('aborted in great numbers, the rest is served in order', async () => {
   gate.open()
   const served = (await ends).filter(({ status }) => status === 'fulfilled').map(({ value }) => value)
   assert.deepEqual(served, between(1, 2000))
-  ids.close()
-})
-
-test('a thousand tags have their ids once the source is back', async () => {
-  const counter = new Counter()
-  let down = true
-  let tries = 0
-  const fetch = (tag, step) => {
-    if (!down) return counter.fetch(tag, step)
-    tries++
-    throw new Error('down')
-  }
-  const ids = new Segments({ ...alone(), timeoutMs: HANG, fetch })
-  const begun = performance.now()
-  const calls = Array.from({ length: 1000 }, (_, i) => ids.tag(`t${i}`).next())
-  await sleep(2500)
-  const seconds = (performance.now() - begun) / 1000
-  assert.ok(tries <= 8 * seconds + 5, `${tries} tries in ${seconds} s`)
-  down = false
-  assert.ok((await Promise.all(calls)).every(id => id === 1n))
-  ids.close()
-})
-
-test('ten thousand tags', async () => {
-  const ids = new Segments({ ...alone(), step: 100, fetch: new Counter().fetch, timeoutMs: 20_000 })
-  await ids.tag('first').next()
-  globalThis.gc?.()
-  const before = process.memoryUsage.rss()
-  const tags = Array.from({ length: 10_000 }, (_, i) => ids.tag(`tag-${i}`))
-  for (let i = 0; i < tags.length; i += 500) await Promise.all(tags.slice(i, i + 500).map(tag => tag.next()))
-  globalThis.gc?.()
-  const each = (process.memoryUsage.rss() - before) / tags.length
-  // A goal of the benches: here it is only seen not to be something else altogether.
-  assert.ok(each < 8192, `${each} bytes a tag`)
   ids.close()
 })

@@ -5,7 +5,6 @@ import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { LeafidError, Segments, metrics } from 'leafid'
 import { Counter, alone, between, until } from './counter.mjs'
-import { assertDistinct } from './support.mjs'
 
 
 test('ids in order, by each way of asking', async () => {
@@ -85,35 +84,6 @@ test('all ways draw from one run: nothing is issued out of order', async () => {
   }
   assert.deepEqual(all, between(1, all.length))
   ids.close()
-})
-
-test('ten thousand calls that wait are one request', async () => {
-  const counter = new Counter({ ms: 100 })
-  const ids = new Segments({ ...alone(), prefetch: 100, fetch: counter.fetch })
-  const order = ids.tag('order')
-  const calls = Array.from({ length: 10_000 }, order.next)
-  await until('the calls to wait', () => order.stats().waiting === 10_000)
-  assert.equal(order.stats().waits, 10_000)
-  assert.deepEqual(await Promise.all(calls), between(1, 10_000))
-  assert.deepEqual(counter.steps, [10_000])
-  ids.close()
-})
-
-test('a burst that the source can serve never fails, one fetch at a time', async () => {
-  for (const adaptive of [true, false]) {
-    const counter = new Counter({ ms: 5 })
-    const ids = new Segments({ ...alone(), step: 10, adaptive, fetch: counter.fetch })
-    const order = ids.tag('order')
-    const all = []
-    const user = async n => {
-      for (let i = 0; i < n; i++) all.push(await order.next())
-    }
-    await Promise.all(Array.from({ length: 200 }, () => user(adaptive ? 200 : 20)))
-    assert.equal(all.length, adaptive ? 40_000 : 4000)
-    assertDistinct(all)
-    assert.equal(counter.most, 1)
-    ids.close()
-  }
 })
 
 test('statistics count what this thread has at hand', async () => {

@@ -97,11 +97,3 @@ test('ticks of a millisecond are waited for', () => {
   for (let i = 0; i < 20_000; i++) flake.next()
   flake.close()
 })
-
-test('borrow steps on instead', { skip: unrecorded }, () => {
-  const flake = new Snowflake({ ...space(), ...SONYFLAKE, onExhausted: 'borrow' })
-  const ids = flake.take(5000)
-  assert.ok(ids.every((id, i) => i === 0 || ids[i - 1] < id))
-  assert.ok(flake.stats().leadMs > 0)
-  flake.close()
-})

@@ -111,17 +111,6 @@ test('an answer that is no worker id is refused, naming it', async () => {
   assert.match(small.message, /^workerId is 32; allowed: as the claim's answer 0 to 31 /)
 })
 
-test('the id of a live neighbour is worker_in_use', async () => {
-  const options = space()
-  const neighbour = new Snowflake({ ...options, worker: 9 })
-  assert.equal(thrown(() => new Snowflake({ ...options, worker: () => 9 })).code, IN_USE)
-  assert.equal((await rejected({ ...options, worker: async () => 9 })).code, IN_USE)
-  const leaseSource = new LeaseSource({ ids: [9] })
-  assert.equal((await rejected({ ...options, worker: leaseSource })).code, IN_USE)
-  assert.deepEqual(leaseSource.calls.map(([kind]) => kind), ['claim', 'release'], 'the lease went back')
-  neighbour.close()
-})
-
 test('a promise that never settles is worker_lost after timeoutMs; what it brings late is released', async () => {
   const never = await rejected({ ...space(), worker: () => new Promise(() => {}), timeoutMs: 60 })
   assert.equal(never.code, LOST)
@@ -176,22 +165,6 @@ test('a lease is refused if a field is missing, unknown or of another kind', asy
       assert.equal(error.code, INVALID, error.message)
       assert.match(error.message, message)
     }
-  }
-})
-
-test('a lease that cannot be used goes back', async () => {
-  const released = []
-  const now = Date.now()
-  const answers = [
-    [{ workerId: 1024, fromMs: now, untilMs: now + 1000 }, INVALID],
-    [{ workerId: 5, fromMs: now - 2000, untilMs: now - 1000 }, LOST],
-    [{ workerId: 5, fromMs: now + 60_000, untilMs: now + 90_000 }, IN_USE],
-    [{ workerId: 5, fromMs: now, untilMs: now + 1000, peerTimesMs: [1, 2, 3] }, 'ERR_LEAFID_CLOCK_BACKWARDS'],
-  ]
-  for (const [lease, code] of answers) {
-    const source = { claim: () => lease, renew: () => null, release: (...given) => released.push(given) }
-    assert.equal(thrown(() => new Snowflake({ ...space(), worker: source })).code, code)
-    assert.deepEqual(released.pop(), [lease, lease.fromMs])
   }
 })
 

@@ -1,11 +1,10 @@
-"""Ids of an unmodified Leaf, of two nodes, and of tinyid."""
+"""Ids of an unmodified Leaf, of two nodes. What a server gets wrong, tests/system/leaf_answers.py has."""
 
 import array
 import asyncio
 import http.client
 import itertools
 import threading
-import time
 
 import pytest
 
@@ -110,26 +109,6 @@ say(len(ids), len(set(ids)))
     assert out == "1800 1800\n"
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"do": "leaf", "segment": "off"}, {"do": "fault", "fault": {"status": 404, "body": ""}},
-     {"do": "fault", "fault": {"status": 401, "body": ""}}],
-    ids=["switched off", "not found", "no token"],
-)  # fmt: skip
-def test_what_all_servers_refuse_is_told_at_once(leaf, from_leaf, wrong):
-    leaf.do(**wrong)
-    order = from_leaf().tag("order")
-    begun = time.monotonic()
-    with pytest.raises(leafid.Error, match="switched off|answered 40[14]"):
-        order.next()
-    with pytest.raises(leafid.Error, match="switched off|answered 40[14]"):
-        asyncio.run(order.next_async())
-    assert time.monotonic() - begun < 30
-    leaf.do(do="leaf", segment="on")
-    leaf.do(do="clear")
-    assert order.next() > 0
-
-
 def test_the_stats_tell_what_each_server_failed_with(leaf, from_leaf):
     ids = from_leaf()
     assert ids.stats().servers == dict.fromkeys(leaf.urls)
@@ -138,18 +117,3 @@ def test_the_stats_tell_what_each_server_failed_with(leaf, from_leaf):
     first, second = ids.stats().servers.items()
     assert first[0] == leaf.urls[0] and "answered 503" in first[1]
     assert second == (leaf.urls[1], None)
-
-
-def test_tinyid_of_two_databases(server, from_leaf):
-    server.do(do="token", token="s&cret é")
-    server.do(do="tag", tag="order é", delta=2, step=20)
-    options = {"protocol": "tinyid", "servers": server.url}
-    order = from_leaf(**options, token="s&cret é").tag("order é")
-    ids = [order.next(), *order.take(600), *asyncio.run(order.take_async(399))]
-    assert len(set(ids)) == 1000 and {id % 2 for id in ids} == {0, 1}
-    assert order.stats().failures == 0
-    for wrong in ("another", None):
-        order = from_leaf(**options, token=wrong).tag("order é")
-        with pytest.raises(leafid.SegmentUnavailableError, match="tiny_id_token") as raised:
-            order.next()
-        assert "another" not in str(raised.value)

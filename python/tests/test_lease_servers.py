@@ -1,8 +1,6 @@
 """Worker ids leased from servers by URL."""
 
-import shutil
 import socket
-import subprocess
 import threading
 import time
 
@@ -82,30 +80,6 @@ def test_lazy_claims_with_the_first_id(space, server):
     with leafid.Snowflake(server.url, **space, lazy=True) as flake:
         assert held(server) == {}
         assert leafid.decode(flake.next()).worker_id in held(server)
-
-
-@pytest.mark.parametrize(
-    ("action", "request_ms", "connect_ms", "raise_it"),
-    [
-        ({"do": "fault", "fault": {"hang": True}, "tag": "claim"}, 150, 50_000, "request_timeout_ms"),
-        ({"do": "dead", "how": "hangs"}, 50_000, 150, "connect_timeout_ms"),
-    ],
-    ids=["request", "connection"],
-)
-def test_a_server_that_does_not_answer(space, server, action, request_ms, connect_ms, raise_it):
-    server.do(**action)
-    times = {"request_timeout_ms": request_ms, "connect_timeout_ms": connect_ms}
-    begun = time.monotonic()
-    with pytest.raises(leafid.WorkerLostError, match=f"{server.url}.*{raise_it}"):
-        leafid.Snowflake(server.url, **space, **times)
-    assert time.monotonic() - begun < 45
-
-
-def test_options_that_mean_nothing_without_a_url(space):
-    options = {"token": "a", "headers": {"a": "b"}, "ca_file": "a.pem"}
-    for name, value in (options | {"request_timeout_ms": 1, "connect_timeout_ms": 1}).items():
-        with pytest.raises(leafid.InvalidArgumentError, match=f"^{name} is set; allowed: only with the URL"):
-            leafid.Snowflake(7, **space, **{name: value})
 
 
 def test_other_threads_run_while_it_opens(space, server):
@@ -232,32 +206,3 @@ def test_the_interpreter_ends_while_a_request_is_under_way(fake_server, start, a
     assert (program.process.returncode, out) == (0, "")
     assert action in [request["tag"] for request in server.do(do="report")["requests"]]
     assert time.monotonic() - begun < 60
-
-
-@pytest.fixture
-def tls(tmp_path):
-    """The arguments of a server that speaks TLS, and the file of its authority."""
-    if not shutil.which("openssl"):
-        pytest.skip("no openssl to make certificates with")
-    files = {name: str(tmp_path / f"{name}.pem") for name in ("ca", "ca-key", "certificate", "key")}
-    make = ["openssl", "req", "-x509", "-nodes", "-days", "2", "-newkey", "ec", "-pkeyopt"]
-    make += ["ec_paramgen_curve:prime256v1"]
-    authority = ["-subj", "/CN=ours", "-keyout", files["ca-key"], "-out", files["ca"]]
-    server = ["-subj", "/CN=ids", "-CA", files["ca"], "-CAkey", files["ca-key"], "-keyout", files["key"]]
-    server += ["-out", files["certificate"], "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
-    server += ["-addext", "basicConstraints=critical,CA:FALSE"]
-    for what in (authority, server):
-        subprocess.run(make + what, check=True, capture_output=True)
-    return ("--certificate", files["certificate"], "--key", files["key"]), files["ca"]
-
-
-def test_tls_with_an_authority_of_ones_own(space, fake_server, tls):
-    arguments, authority = tls
-    server = fake_server(*arguments)
-    url = f"https://127.0.0.1:{server.port}"
-    with leafid.Snowflake(url, **space, ca_file=authority) as flake:
-        assert list(held(server)) == [flake.worker_id] and flake.next()
-    assert held(server) == {}
-    for wrong in ({}, {"worker": server.url, "ca_file": authority}):
-        with pytest.raises(leafid.WorkerLostError, match="(?i)certificate|TLS"):
-            leafid.Snowflake(**{"worker": url, **space, **wrong})

@@ -108,14 +108,6 @@ def test_a_wrong_renewal_gives_nothing(space, answer):
         assert stats.renewal_failures > 0 or stats.claims > 1
 
 
-def test_a_renewal_of_another_id_is_refused(space):
-    leases = Leases(span_ms=6000)
-    leases.renew = lambda lease, until_ms: leafid.Lease(lease.worker_id + 1, 0, until_ms)
-    with leafid.Snowflake(leases, **space) as flake:
-        ids_until(flake, lambda: flake.stats().last_error)
-        assert "worker_id is 1; allowed: 0, because a renewal keeps the worker id" in flake.stats().last_error
-
-
 def test_a_mapping_will_do(space):
     now_ms = int(time.time() * 1000)
     fields = {"worker_id": 7, "from_ms": now_ms, "until_ms": now_ms + 6000, "token": "a", "peer_times_ms": [now_ms] * 3}
@@ -163,19 +155,6 @@ def test_a_wrong_claim_is_an_invalid_argument(space, named, answer):
         leafid.Snowflake(leases, **space)
 
 
-def test_a_claim_of_none_or_of_the_past(space):
-    leases = Leases()
-    leases.claim = lambda request: None
-    with pytest.raises(leafid.WorkerInUseError, match="no free worker id"):
-        leafid.Snowflake(leases, **space)
-    leases.claim = lambda request: GOOD
-    with pytest.raises(leafid.WorkerLostError, match=str(GOOD["until_ms"])):
-        leafid.Snowflake(leases, **space)
-    leases.claim = lambda request: leafid.Lease(7, request.now_ms + 3_600_000, request.now_ms + 3_700_000)
-    with pytest.raises(leafid.WorkerInUseError):
-        leafid.Snowflake(leases, **space)
-
-
 @pytest.mark.parametrize("method", ["renew", "release"])
 def test_a_missing_method_is_named(space, method):
     methods = {name: lambda *arguments: None for name in ("claim", "renew", "release") if name != method}
@@ -217,15 +196,6 @@ def first_unused(ids):
     return leafid.decode(ids[-1]).timestamp_ms + 1
 
 
-def test_a_close_gives_it_back_with_the_exact_end(space):
-    leases = Leases()
-    with leafid.Snowflake(leases, **space) as flake:
-        ids = flake.take(5000)
-        assert leases.released == []
-    flake.close()
-    assert leases.released == [(0, first_unused(ids))]
-
-
 def test_the_last_handle_gives_it_back(space):
     leases = Leases()
     flake, same = leafid.Snowflake(leases, **space), leafid.Snowflake(leases, **space)
@@ -260,19 +230,6 @@ def test_a_generator_closed_by_hand_leaves_nothing(space):
     del leases
     gc.collect()
     assert gone() is None
-
-
-def test_a_late_claim_is_given_back(space):
-    leases, let_go = Leases(first=5), threading.Event()
-    given = leases.claim
-    leases.claim = lambda request: let_go.wait(30) and given(request)
-    with pytest.raises(leafid.WorkerLostError, match="did not answer"):
-        leafid.Snowflake(leases, **space | {"timeout_ms": 100})
-    let_go.set()
-    begun = time.monotonic()
-    while not leases.released and time.monotonic() - begun < 900:
-        time.sleep(0.01)
-    assert [id for id, _ in leases.released] == [5]
 
 
 RELEASES = [lambda _: 1 / 0, pytest.param(lambda let_go: let_go.wait(), marks=pytest.mark.slow)]

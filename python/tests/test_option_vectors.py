@@ -1,9 +1,11 @@
 """tests/vectors/options.json: which values of options and of the environment are refused, as in every language."""
 
 import json
+import os
 import pathlib
 
 import leafid
+import numpy
 import pytest
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
@@ -33,6 +35,18 @@ def test_every_option_takes_and_refuses_what_the_vector_says(space, row, value, 
         opened(row, value, space).close()
     begins = row.get("message", f"{row['option']} is ")
     assert str(caught.value).startswith(begins) and "; allowed: " in str(caught.value)
+
+
+# What no JSON has.
+STRANGE = [2**64, -(2**64), float("nan"), float("inf"), b"7", numpy.True_, [("a", "b")], slice(0, 8), object()]
+
+
+@pytest.mark.parametrize("row", VECTOR["options"], ids=lambda row: f"{row['of']} {row['option']}")
+def test_what_only_python_has_is_refused_by_every_option(space, row):
+    for value in STRANGE:
+        with pytest.raises(leafid.InvalidArgumentError, match=rf"(?s)^{row['option']} is .*; allowed: .+"):
+            opened(row, value, space).close()
+    assert os.listdir(space["state_dir"]) == []
 
 
 @pytest.mark.parametrize(("variable", "value", "kind"), VARIABLES)

@@ -9,55 +9,14 @@ import pytest
 
 import leafid
 
-BAD = {
-    "worker": [True, 1.0, float("nan"), -1, 1024, 2**40, 2**64, -(2**64), "", "x", "1024", "0-1024", "5-3"]
-    + ["-1", "1.0", " 1", "0-", "0 - 3", "\ud800", b"7", [7], (0, 7), {7}, [], (), [None], range(0, 8, 2)]
-    + [range(8, 0, -1), range(3, 3)]
-    + ["http://", "http://a b", "ftp://a", ["a"], ["http://a", 7], ["http://a", "0-31"], {"http://a"}, [b"http://a"]]
-    + ["http://a,", ["http://a,http://b"], [["http://a"]], ["http://a"] * 65, "http://a,7"]
-    + [range(1025), range(-1, 3), range(2**70), range(2**70, 2**70 + 1), slice(0, 8), object()],
-    "name": ["", ".hidden", "a/b", "a b", "x" * 65, "ü", "a\0b", "\ud800", 7, True, b"orders", [], 1.0],
-    "state_dir": ["", "a\0b", b"/var/lib/leafid", 7, 1.0, True, [], object()],
-    "layout": ["", "x", "41|10|13", "41|10", "0|10|12", 41, 1.0, True, b"leaf", (41, 10, 12), leafid.Layout],
-    "epoch_ms": [-1, 2**53 + 1, 2**63, 2**64, 1.0, float("nan"), "0", True, []],
-    "on_clock_backwards": ["", "Continue", "stop", 1, True, []],
-    "max_backwards_ms": [-1, 99, 3_600_001, 2**64, 1.0, float("nan"), "5000", True, []],
-    "on_exhausted": ["", "Wait", "stop", 1, True, []],
-    "random_start": [-1, 1_000_001, 2**64, 1.0, float("nan"), "100", True, []],
-    "timeout_ms": [0, -1, 3_600_001, 2**64, 1.0, float("nan"), float("inf"), "2000", True, []],
-    "persist": [0, 1, "", "false", 1.0, [], numpy.True_],
-    "shared_fs": [0, 1, "true", 1.0, [], numpy.False_],
-    "shared_group": [0, 1, "true", 1.0, [], numpy.False_],
-    "exclusive_range": [0, 1, "true", 1.0, [], numpy.False_],
-    "no_record_wait_ms": [-1, 3_600_001, 2**64, 1.0, float("nan"), "0", True, []],
-    "clock_source": ["", "System", "fine", 1, True, []],
-    "start_after": [-1, 2**63, 2**64, 1.0, float("nan"), "0", True, []],
-    "lazy": [0, 1, "true", 1.0, [], numpy.True_],
-    "peer_times": [0, True, 1.0, "0", [0, 0, 0], range(3)],
-    "token": ["a\nb", 7, True, b"secret", 1.0, []],
-    "headers": [{"a b": "c"}, {"a": "b\n"}, {"a": 7}, {7: "a"}, [("a", "b")], "a: b", 7, True, 1.0],
-    "ca_file": ["/nowhere/at.all", "/dev/null", b"a.pem", 7, 1.0, True, [], object()],
-    "request_timeout_ms": [0, -1, 3_600_001, 2**64, 1.0, float("nan"), float("inf"), "1000", True, []],
-    "connect_timeout_ms": [0, -1, 3_600_001, 2**64, 1.0, float("nan"), float("inf"), "300", True, []],
-}
-# What lease servers alone know is refused without the URL of one.
-OF_SERVERS = ("token", "headers", "ca_file", "request_timeout_ms", "connect_timeout_ms")
-WORKERS = dict.fromkeys(OF_SERVERS, "http://127.0.0.1:9")
-
-
-@pytest.mark.parametrize(("option", "bad"), [(option, bad) for option, values in BAD.items() for bad in values])
-def test_a_bad_value_is_refused_by_name(space, option, bad):
-    # Of bits in text, the one that is out of bounds is named.
-    named = "(layout|timestamp_bits)" if option == "layout" else option
-    with pytest.raises(leafid.InvalidArgumentError, match=rf"(?s)^{named} is .*; allowed: .+"):
-        leafid.Snowflake(**({"worker": WORKERS.get(option, 1)} | space | {option: bad}))
-
-
-def test_nothing_is_written_for_bad_options(space):
-    for option, values in BAD.items():
-        if option != "state_dir":
-            with pytest.raises(leafid.InvalidArgumentError):
-                leafid.Snowflake(**({"worker": WORKERS.get(option, 1)} | space | {option: values[0]}))
+@pytest.mark.parametrize(
+    "worker",
+    ["\ud800", (0, 7), {7}, (), [None], range(0, 8, 2), range(8, 0, -1), range(3, 3), range(1025), range(-1, 3)]
+    + [range(2**70), range(2**70, 2**70 + 1), {"http://a"}, [b"http://a"], ["http://a", 7], ["http://a"] * 65],
+)
+def test_what_only_python_has_as_a_worker(space, worker):
+    with pytest.raises(leafid.InvalidArgumentError, match=r"(?s)^worker is .*; allowed: .+"):
+        leafid.Snowflake(worker, **space)
     assert os.listdir(space["state_dir"]) == []
 
 
@@ -138,7 +97,9 @@ def test_the_environment_s_word_for_ranges_is_a_truth(space, run, monkeypatch, b
 
 
 def test_none_is_the_default(space):
-    nothing = dict.fromkeys(BAD.keys() - {"worker", "name", "state_dir"})
+    names = "layout epoch_ms on_clock_backwards max_backwards_ms on_exhausted random_start timeout_ms persist shared_fs"
+    names += " shared_group exclusive_range no_record_wait_ms clock_source start_after lazy peer_times token headers ca_file"
+    nothing = dict.fromkeys([*names.split(), "request_timeout_ms", "connect_timeout_ms"])
     with leafid.Snowflake(1, **space | nothing) as flake:
         assert flake.layout == leafid.Layout() and flake.stats().handles == 1
         with leafid.Snowflake(1, **space) as same:

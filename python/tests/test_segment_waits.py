@@ -57,16 +57,6 @@ def test_the_loop_runs_while_it_waits(order, source, monkeypatch):
     asyncio.run(main())
 
 
-def test_it_gives_up_after_its_time(order):
-    async def main():
-        begun = time.monotonic()
-        with pytest.raises(leafid.SegmentUnavailableError, match="within 200 ms: its source has not answered"):
-            await order.next_async(timeout_ms=200)
-        assert 0.19 < time.monotonic() - begun < 60
-
-    asyncio.run(main())
-
-
 @pytest.mark.parametrize("timeout_ms", [0, True, "1", 3_600_001])
 def test_what_a_timeout_may_be(order, timeout_ms):
     async def main():
@@ -75,23 +65,6 @@ def test_what_a_timeout_may_be(order, timeout_ms):
                 await call(timeout_ms)
 
     asyncio.run(main())
-
-
-def test_ten_thousand_calls_cause_one_request(source, space):
-    async def main(order):
-        calls = [asyncio.create_task(order.next_async(timeout_ms=120_000)) for _ in range(10_000)]
-        await until(lambda: order.stats().waiting == 10_000)
-        await asyncio.sleep(0.3)
-        assert source.asked == 1
-        source.let_go.set()
-        begun = time.monotonic()
-        ids = await asyncio.gather(*calls)
-        assert time.monotonic() - begun < 60
-        # Whoever asked first has the first.
-        assert sorted(ids) == list(range(1, 10_001)) and source.asked <= 2
-
-    with leafid.Segments(fetch=source.fetch, **space, step=20_000, adaptive=False) as ids:
-        asyncio.run(main(ids.tag("order")))
 
 
 def test_a_cancelled_call_loses_no_id(order, source):

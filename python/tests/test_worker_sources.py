@@ -67,13 +67,6 @@ def test_none_is_no_free_worker_id(space):
         leafid.Snowflake(lambda name, previous: None, **space)
 
 
-def test_the_id_of_a_live_neighbour_is_in_use(space, start):
-    holder = start("flake = leafid.Snowflake(7, **space)\nsay(flake.next())\nsys.stdin.read()")
-    holder.line()
-    with pytest.raises(leafid.WorkerInUseError, match=str(holder.pid)):
-        leafid.Snowflake(lambda name, previous: 7, **space)
-
-
 RAISED = [
     (ValueError("text"), leafid.WorkerLostError, "ValueError: text"),
     (LookupError(), leafid.WorkerLostError, "LookupError"),
@@ -114,20 +107,6 @@ def test_what_it_raises_is_not_kept(space):
             leafid.Snowflake(claim, **space, lazy=lazy).next()
     gc.collect()
     assert [reference() for reference in gone] == [None, None]
-
-
-def test_one_that_hangs_is_given_up_after_timeout_ms(space):
-    let_go = threading.Event()
-
-    def claim(name, previous):
-        let_go.wait(60)
-        return 7
-
-    begun = time.monotonic()
-    with pytest.raises(leafid.WorkerLostError, match=r"did not answer within timeout_ms \(200\)"):
-        leafid.Snowflake(claim, **space | {"timeout_ms": 200})
-    assert 0.2 <= time.monotonic() - begun < 30
-    let_go.set()
 
 
 def test_wrong_arguments_are_the_users_error(space):

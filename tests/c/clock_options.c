@@ -202,50 +202,6 @@ static void lazily(void) {
     CHECK_STATUS(open_and_free(options, &flake), LEAFID_INVALID_ARGUMENT);
 }
 
-static void shared_fs(void) {
-    leafid_snowflake *flake;
-    for (int shared = 0; shared < 2; shared++) {
-        leafid_snowflake_options *options = options_for(fresh_dir(), fresh_name(), "3");
-        CHECK_STATUS(leafid_snowflake_options_set_shared_fs(options, shared), LEAFID_OK);
-        CHECK_STATUS(open_and_free(options, &flake), LEAFID_OK);
-        leafid_snowflake_free(flake);
-    }
-}
-
-static void exclusive_range(void) {
-    leafid_snowflake *flake;
-    leafid_snowflake_options *options = options_for(fresh_dir(), fresh_name(), "3-5");
-    CHECK_STATUS(leafid_snowflake_options_set_exclusive_range(options, 1), LEAFID_OK);
-    CHECK_STATUS(open_and_free(options, &flake), LEAFID_OK);
-    leafid_snowflake_free(flake);
-}
-
-static leafid_snowflake *waits_without_record(const char *dir, const char *name, int64_t wait_ms) {
-    leafid_snowflake *flake;
-    leafid_snowflake_options *options = options_for(dir, name, "3");
-    CHECK_STATUS(leafid_snowflake_options_set_no_record_wait_ms(options, wait_ms), LEAFID_OK);
-    REQUIRE_OK(open_and_free(options, &flake));
-    return flake;
-}
-
-static void no_record_wait_ms(void) {
-    int64_t id;
-    leafid_snowflake *flake = waits_without_record(fresh_dir(), fresh_name(), 600000);
-    CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_CLOCK_BACKWARDS);
-    CHECK_SAYS("no record of worker id 3");
-    CHECK_SAYS("no_record_wait_ms");
-    leafid_snowflake_free(flake);
-
-    /* The same wait: it was not forgotten. */
-    const char *dir = fresh_dir(), *name = fresh_name();
-    int64_t begun = now_ms();
-    leafid_snowflake_free(waits_without_record(dir, name, 600));
-    flake = waits_without_record(dir, name, 600);
-    CHECK_STATUS(leafid_snowflake_next(flake, &id), LEAFID_OK);
-    CHECK(now_ms() - begun > 600);
-    leafid_snowflake_free(flake);
-}
-
 int main(void) {
     test("every answer peer_times can give", peer_times);
     test("peer_times that hangs prevents no start", peers_that_hang);
@@ -253,8 +209,5 @@ int main(void) {
     test("clock_source: coarse, and its lag", coarse);
     test("persist 0 keeps no record, and refuses a range", unpersisted);
     test("lazy: the first id claims, and says what open would have said", lazily);
-    test("shared_fs is taken on a local file system", shared_fs);
-    test("exclusive_range is the user's word for a range", exclusive_range);
-    test("no_record_wait_ms: a start without a record waits, and the next goes on waiting", no_record_wait_ms);
     return finish();
 }

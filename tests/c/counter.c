@@ -7,16 +7,15 @@
 int counter_fetch(void *user_data, const char *tag, int64_t step, leafid_segment *out, char *error, size_t cap) {
     struct counter *counter = user_data;
     /* A child may end with a call under way. */
-    int ours = getpid() == counter->owner, inside = atomic_fetch_add(&counter->inside, ours) + ours;
+    int ours = getpid() == counter->owner;
+    atomic_fetch_add(&counter->inside, ours);
     int call = atomic_fetch_add(&counter->calls, 1);
-    if (inside > atomic_load(&counter->most)) atomic_store(&counter->most, inside);
     if (call < COUNTER_STEPS) {
         counter->steps[call] = step;
         counter->after[call] = out->after;
     }
     if (call == 0) snprintf(counter->tag, sizeof counter->tag, "%s", tag);
     CHECK(out->size >= sizeof *out && out->start == -1 && out->end == 0 && out->stride == 0 && cap >= 256);
-    pause_ms(atomic_load(&counter->slow_ms));
     while (atomic_load(&counter->hangs)) pause_ms(2);
     int status = atomic_load(&counter->status);
     if (status != 0) {

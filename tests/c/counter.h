@@ -12,8 +12,7 @@
 struct counter {
     /* The next id, of all tags together. */
     _Atomic int64_t next;
-    /* An answer takes this long; and is not given before `hangs` is false. */
-    atomic_int slow_ms;
+    /* An answer is not given before this is false. */
     atomic_bool hangs;
     /* What is answered instead, with `text` if there is one; 0: a segment. */
     atomic_int status;
@@ -22,8 +21,8 @@ struct counter {
     void (*spoil)(leafid_segment *segment);
 
     atomic_int calls, freed;
-    /* Calls under way in the process that made it, and the most there were at once. */
-    atomic_int inside, most;
+    /* Calls under way in the process that made it. */
+    atomic_int inside;
     pid_t owner;
     /* What the first calls were asked for. */
     int64_t steps[COUNTER_STEPS], after[COUNTER_STEPS];

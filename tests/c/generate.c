@@ -100,53 +100,6 @@ static void layout_by_fields(void) {
     leafid_snowflake_free(flake);
 }
 
-static leafid_status open_with(const char *dir, const char *name, int64_t random_start, int32_t on_exhausted,
-                               leafid_snowflake **out) {
-    leafid_snowflake_options *options = options_for(dir, name, "2");
-    CHECK_STATUS(leafid_snowflake_options_set_random_start(options, random_start), LEAFID_OK);
-    CHECK_STATUS(leafid_snowflake_options_set_on_exhausted(options, on_exhausted), LEAFID_OK);
-    CHECK_STATUS(
-        leafid_snowflake_options_set_on_clock_backwards(options, LEAFID_ON_CLOCK_BACKWARDS_CONTINUE), LEAFID_OK);
-    CHECK_STATUS(leafid_snowflake_options_set_max_backwards_ms(options, 5000), LEAFID_OK);
-    leafid_status status = leafid_snowflake_open(options, out);
-    leafid_snowflake_options_free(options);
-    return status;
-}
-
-static void random_starts(void) {
-    leafid_snowflake *flake;
-    char name[64], dir[512];
-    snprintf(name, sizeof name, "%s", fresh_name());
-    snprintf(dir, sizeof dir, "%s", fresh_dir());
-    int started_at_0[2] = {0, 0};
-    for (int on = 0; on < 2; on++) {
-        REQUIRE_OK(open_with(dir, name, on ? 100 : 0, LEAFID_ON_EXHAUSTED_WAIT, &flake));
-        for (int i = 0; i < 20; i++) {
-            int64_t id;
-            REQUIRE_OK(leafid_snowflake_next(flake, &id));
-            CHECK((id & 4095) < 100);
-            started_at_0[on] += (id & 4095) == 0;
-            pause_ms(2);
-        }
-        leafid_snowflake_free(flake);
-    }
-    CHECK_NUMBER(started_at_0[0], 20);
-    CHECK(started_at_0[1] < 10);
-}
-
-static void borrowing(void) {
-    leafid_snowflake *flake;
-    static int64_t ids[400000];
-    size_t count = scaled(400000);
-    leafid_parts parts;
-    REQUIRE_OK(open_with(fresh_dir(), fresh_name(), 0, LEAFID_ON_EXHAUSTED_BORROW, &flake));
-    REQUIRE_OK(leafid_snowflake_fill(flake, ids, count));
-    increasing(ids, count, -1);
-    REQUIRE_OK(leafid_decode(ids[count - 1], NULL, &parts));
-    CHECK(parts.timestamp_ms <= now_ms() + 5000);
-    leafid_snowflake_free(flake);
-}
-
 static void said_of_itself(void) {
     leafid_snowflake *flake;
     leafid_snowflake_stats_t stats;
@@ -269,8 +222,6 @@ int main(void) {
     test("fill and take: increasing with next, to the last element and no further", in_buffers);
     test("a layout with a wide sequence and an epoch of its own", wide_sequence);
     test("a layout by its fields", layout_by_fields);
-    test("random_start", random_starts);
-    test("borrowed ticks stay within the bound", borrowing);
     test("stats, name and state directory", said_of_itself);
     test("the same settings share one generator", shared_in_the_process);
     test("LEAFID_WORKER and LEAFID_STATE_DIR", from_the_environment);

@@ -76,23 +76,6 @@ static void leases_that_are_none(void) {
     }
 }
 
-static void late_claim(void) {
-    struct lease_source *source = lease_source_new(5000, 0);
-    leafid_snowflake_options *options = lease_source_options(source, fresh_dir(), fresh_name());
-    leafid_snowflake *flake = NULL;
-    CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, 200), LEAFID_OK);
-    atomic_store(&source->hangs, true);
-    CHECK_STATUS(leafid_snowflake_open(options, &flake), LEAFID_WORKER_LOST);
-    CHECK_SAYS("did not answer within timeout_ms (200)");
-    leafid_snowflake_options_free(options);
-    CHECK_NUMBER(atomic_load(&source->freed), 0);
-    atomic_store(&source->hangs, false);
-    /* No caller waits for it any more: it is given back. */
-    EVENTUALLY(atomic_load(&source->releases) == 1);
-    CHECK_NUMBER(atomic_load(&source->strangers), 0);
-    lease_source_end(source);
-}
-
 /* One that does not come back holds up a close for a while only; its user_data stays until it does. */
 static void close_during_a_call_that_hangs(void) {
     struct lease_source *source = lease_source_new(LEASE_MS, 0);
@@ -114,7 +97,6 @@ static void close_during_a_call_that_hangs(void) {
 int main(void) {
     test("the same functions and user_data share one generator", shared_in_the_process);
     test("leases that are none", leases_that_are_none);
-    test("a claim that comes too late is given back", late_claim);
     test("close while a renewal hangs", close_during_a_call_that_hangs);
     return finish();
 }

@@ -21,28 +21,9 @@
 #define REFUSED_OF_SERVERS(expected, ...) REFUSED_WITH("http://127.0.0.1:9,http://127.0.0.1:19", expected, __VA_ARGS__)
 
 static void bad_options_of_servers(void) {
-    REFUSED("worker is \"https://ids:0\"", set_worker, "https://ids:0");
-    REFUSED("worker is \"http://b?\342\200\246\"", set_worker, "http://a,http://b?c");
-    REFUSED("worker is \"\"", set_worker, "http://a,");
-    REFUSED("worker is \"7\"", set_worker, "http://a, 7");
-    REFUSED("worker is \"ftp://ids\"", set_worker, "ftp://ids");
-    REFUSED("worker is a URL with a user or password", set_worker, "http://ann:secret@ids");
-    REFUSED("token is set; allowed: only with the URL of a lease server", set_token, "x");
-    REFUSED("headers is set; allowed: only with the URL of a lease server", add_header, "x", "y");
-    REFUSED("ca_file is set; allowed: only with the URL of a lease server", set_ca_file, "/x");
-    REFUSED("request_timeout_ms is set; allowed: only with the URL of a lease server", set_request_timeout_ms, 500);
-    REFUSED("connect_timeout_ms is set; allowed: only with the URL of a lease server", set_connect_timeout_ms, 500);
-    REFUSED_OF_SERVERS("token is ", set_token, "");
-    REFUSED_OF_SERVERS("token is ", set_token, "a\nb");
     REFUSED_OF_SERVERS("token is a value that is not shown", set_token, "S3C\377");
     REFUSED_OF_SERVERS("headers is a value that is not shown", add_header, "x-a", "S3C\377");
-    REFUSED_OF_SERVERS("headers is ", add_header, "", "a");
-    REFUSED_OF_SERVERS("headers is \"x-a\"", add_header, "x-a", "b\r\nc: d");
-    REFUSED_OF_SERVERS("headers is \"Host\"", add_header, "Host", "x");
-    REFUSED_OF_SERVERS("ca_file is \"/does/not/exist.pem\": ", set_ca_file, "/does/not/exist.pem");
-    REFUSED_OF_SERVERS("request_timeout_ms is 0", set_request_timeout_ms, 0);
     REFUSED_OF_SERVERS("request_timeout_ms is -9223372036854775808", set_request_timeout_ms, INT64_MIN);
-    REFUSED_OF_SERVERS("connect_timeout_ms is -1", set_connect_timeout_ms, -1);
     REFUSED_OF_SERVERS("connect_timeout_ms is 9223372036854775807", set_connect_timeout_ms, INT64_MAX);
 }
 
@@ -50,56 +31,27 @@ static void bad_options(void) {
     REFUSED("worker is 1024", set_worker_id, 1024);
     REFUSED("worker is -1", set_worker_id, -1);
     REFUSED("worker is 9223372036854775807", set_worker_id, INT64_MAX);
-    REFUSED("worker is \"1024\"", set_worker, "1024");
-    REFUSED("worker is \"\"", set_worker, "");
-    REFUSED("worker is \"seven\"", set_worker, "seven");
-    REFUSED("worker is \"+7\"", set_worker, "+7");
-    REFUSED("worker is \" 7\"", set_worker, " 7");
-    REFUSED("worker is \"7.0\"", set_worker, "7.0");
-    REFUSED("worker is \"18446744073709551616\"", set_worker, "18446744073709551616");
-    REFUSED("worker is \"0-31-2\"", set_worker, "0-31-2");
-    REFUSED("worker is \"0-\"", set_worker, "0-");
-    REFUSED("worker is the empty range \"31-0\"", set_worker, "31-0");
     REFUSED("worker is \"\357\277\275\", which is not UTF-8", set_worker, "\377");
     REFUSED("worker is the empty range 5-4", set_worker_range, 5, 4);
     REFUSED("worker is -1-4", set_worker_range, -1, 4);
     REFUSED("worker is 0-1024", set_worker_range, 0, 1024);
     REFUSED("worker is -9223372036854775808-9223372036854775807", set_worker_range, INT64_MIN, INT64_MAX);
-    REFUSED("name is \"\"", set_name, "");
-    REFUSED("name is \"a/b\"", set_name, "a/b");
-    REFUSED("name is \"..\"", set_name, "..");
-    REFUSED("name is \"aaaaaa", set_name, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
     REFUSED("name is \"a\357\277\275\", which is not UTF-8", set_name, "a\377");
-    REFUSED("state_dir is \"\"", set_state_dir, "");
-    REFUSED("layout is 42|10|12, 64 bits", set_layout, "42|10|12");
-    REFUSED("layout is \"leaves\"", set_layout, "leaves");
-    REFUSED("epoch_ms is -1", set_epoch_ms, -1);
     REFUSED("epoch_ms is 4102444800000", set_epoch_ms, INT64_C(4102444800000));
     REFUSED("epoch_ms is 9223372036854775807", set_epoch_ms, INT64_MAX);
     REFUSED("on_clock_backwards is 7", set_on_clock_backwards, 7);
     REFUSED("on_clock_backwards is -1", set_on_clock_backwards, -1);
-    REFUSED("max_backwards_ms is 99", set_max_backwards_ms, 99);
-    REFUSED("max_backwards_ms is -1", set_max_backwards_ms, -1);
     REFUSED("max_backwards_ms is 9223372036854775807", set_max_backwards_ms, INT64_MAX);
     REFUSED("on_exhausted is 2", set_on_exhausted, 2);
-    REFUSED("random_start is -1", set_random_start, -1);
     REFUSED("random_start is 9223372036854775807", set_random_start, INT64_MAX);
-    REFUSED("worker is \"hostname:\" on a host called ", set_worker, "hostname:");
-    REFUSED("worker is \"hostname:no-host-of-ours\" on a host called ", set_worker, "hostname:no-host-of-ours");
-    REFUSED("worker is \"hostname:orders*0\" on a host called ", set_worker, "hostname:orders*0");
     REFUSED("persist is 2", set_persist, 2);
     REFUSED("persist is -1", set_persist, -1);
     REFUSED("shared_fs is 2", set_shared_fs, 2);
     REFUSED("shared_group is 2", set_shared_group, 2);
     REFUSED("exclusive_range is 2", set_exclusive_range, 2);
-    REFUSED("no_record_wait_ms is -1", set_no_record_wait_ms, -1);
-    REFUSED("no_record_wait_ms is 3600001", set_no_record_wait_ms, 3600001);
     REFUSED("lazy is 2147483647", set_lazy, INT32_MAX);
     REFUSED("clock_source is 2", set_clock_source, 2);
     REFUSED("clock_source is -1", set_clock_source, -1);
-    REFUSED("start_after is -1", set_start_after, -1);
-    REFUSED("timeout_ms is 0", set_timeout_ms, 0);
-    REFUSED("timeout_ms is -5", set_timeout_ms, -5);
     REFUSED("timeout_ms is 9223372036854775807", set_timeout_ms, INT64_MAX);
 }
 

@@ -1,4 +1,4 @@
-/* Segments and many threads: a burst, close while they wait and while they take, and ends with a fetch under way. */
+/* Segments and many threads: close while they wait and while they take, and ends with a fetch under way. */
 #define _GNU_SOURCE
 #include "counter.h"
 
@@ -65,49 +65,6 @@ static size_t join(leafid_status expected) {
     CHECK_NUMBER((int64_t)ids_repeated(&all), 0);
     ids_free(&all);
     return count;
-}
-
-/* Step 10 and 5 ms a fetch: the step follows, one fetch at a time, and no call fails. */
-static void burst(void) {
-    struct counter *counter = counter_new();
-    leafid_segments_options *options = counter_options(counter);
-    size_t each = scaled(5000);
-    atomic_store(&counter->slow_ms, 5);
-    CHECK_STATUS(leafid_segments_options_set_step(options, 10), LEAFID_OK);
-    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, HANG_MS), LEAFID_OK);
-    leafid_tag *tag = counter_tag(options);
-    start(tag, each);
-    CHECK_NUMBER((int64_t)join(LEAFID_OK), (int64_t)(each * THREADS));
-    CHECK_NUMBER(atomic_load(&counter->most), 1);
-    CHECK(stats_of(tag).step > 10 && stats_of(tag).failures == 0);
-    leafid_tag_free(tag);
-    counter_end(counter);
-}
-
-/* Four tags are fetched at the same time. The calls may be held up for long enough that there is a fifth one. */
-static void tags_at_once(void) {
-    struct counter *counter = counter_new();
-    leafid_segments_options *options = counter_options(counter);
-    leafid_segments *segments;
-    leafid_tag *tags[16];
-    int64_t id;
-    atomic_store(&counter->hangs, true);
-    REQUIRE_OK(leafid_segments_open(options, &segments));
-    leafid_segments_options_free(options);
-    for (int i = 0; i < 16; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "t%d", i);
-        REQUIRE_OK(leafid_segments_tag(segments, name, &tags[i]));
-        CHECK_STATUS(leafid_tag_try_next(tags[i], &id), LEAFID_WOULD_BLOCK);
-    }
-    EVENTUALLY(atomic_load(&counter->inside) >= 4);
-    atomic_store(&counter->hangs, false);
-    for (int i = 0; i < 16; i++) {
-        CHECK_STATUS(leafid_tag_next_within(tags[i], HANG_MS, &id), LEAFID_OK);
-        leafid_tag_free(tags[i]);
-    }
-    leafid_segments_free(segments);
-    counter_end(counter);
 }
 
 static void close_wakes(void) {
@@ -232,8 +189,6 @@ static void exit_in_a_fetch(void) {
 #endif
 
 int main(void) {
-    test("a burst of eight threads: no error, no id twice, one fetch at a time", burst);
-    test("several tags are fetched at once", tags_at_once);
     test("close wakes those that wait", close_wakes);
     test("segments are closed while all threads take", closed_in_use);
 #ifndef _WIN32

@@ -13,16 +13,6 @@ static leafid_segments_options *stepping(struct counter *counter, int64_t step) 
     return options;
 }
 
-/* How the tag stands when no fetch is under way. */
-static leafid_tag_stats_t settled(const leafid_tag *tag) {
-    leafid_tag_stats_t stats = stats_of(tag);
-    for (int left = 5000; left > 0 && stats.fetching; left--) {
-        pause_ms(1);
-        stats = stats_of(tag);
-    }
-    return stats;
-}
-
 static void batches(void) {
     struct counter *counter = counter_new();
     leafid_tag *tag = counter_tag(stepping(counter, 10));
@@ -37,35 +27,6 @@ static void batches(void) {
     leafid_ids_free(taken, 1000);
     REQUIRE_OK(leafid_tag_fill_within(tag, PATIENT_MS, ids, 1000));
     for (int i = 0; i < 1000; i++) CHECK_NUMBER(ids[i], 1026 + i);
-    leafid_tag_free(tag);
-    counter_end(counter);
-}
-
-static void puts_back(void) {
-    struct counter *counter = counter_new();
-    leafid_segments_options *options = stepping(counter, 10);
-    CHECK_STATUS(leafid_segments_options_set_timeout_ms(options, 1000), LEAFID_OK);
-    leafid_tag *tag = counter_tag(options);
-    int64_t id = 42, *taken = &id, few[50];
-    REQUIRE_OK(leafid_tag_next_within(tag, PATIENT_MS, &id));
-    settled(tag);
-    counter->text = "the database is away";
-    atomic_store(&counter->status, -1);
-    CHECK_STATUS(leafid_tag_fill_within(tag, 50, few, 50), LEAFID_SEGMENT_UNAVAILABLE);
-    CHECK_SAYS("within 50 ms");
-    EVENTUALLY(stats_of(tag).failures > 0);
-    CHECK_STATUS(leafid_tag_take(tag, 50, &taken), LEAFID_SEGMENT_UNAVAILABLE);
-    CHECK_SAYS("the database is away");
-    CHECK(taken == &id);
-    for (int64_t n = 2; n <= 10; n++) {
-        REQUIRE_OK(leafid_tag_next(tag, &id));
-        CHECK_NUMBER(id, n);
-    }
-    CHECK_STATUS(leafid_tag_next_within(tag, 50, &id), LEAFID_SEGMENT_UNAVAILABLE);
-    CHECK_NUMBER(id, 10);
-    atomic_store(&counter->status, 0);
-    REQUIRE_OK(leafid_tag_next_within(tag, PATIENT_MS, &id));
-    CHECK_NUMBER(id, 11);
     leafid_tag_free(tag);
     counter_end(counter);
 }
@@ -176,7 +137,6 @@ static void texts(void) {
 
 int main(void) {
     test("many ids at once", batches);
-    test("many ids at once that fail are put back", puts_back);
     test("try_next never waits", never_waits);
     test("tags are fetched before their first use", prewarms);
     test("names, texts and numbers; a tag outlives its segments", texts);
