@@ -1,49 +1,14 @@
-"""Callers that use segments up faster than the source gives them, wait in thousands, fork meanwhile, or are closed."""
+"""Callers of segments that fork, are closed while they wait, or are many."""
 
 import contextlib
 import os
-import re
 import tempfile
 import time
 from pathlib import Path
 
 from harness import ENDLESS, Skip, assert_none, place, test
 from servers import FakeServer
-from subjects import LANGUAGES, Tags, attack, ended_well, words
-
-BURST = {"delay_ms": 5, "threads": 8, "takes": 5000, "step": 10, "adaptive": "no"}
-
-
-def python_burst(where, **more):
-    done = ended_well([*LANGUAGES["python"], "burst", *words(where, **more)])
-    return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", done.stdout)} | {"complaints": done.stderr}
-
-
-def rust_burst(where, **more):
-    return attack("burst", words(where, **more))
-
-
-for _language, _burst in (("rust", rust_burst), ("python", python_burst)):
-
-    @test(f"8 threads, 40,000 takes, step 10, a source of 5 ms: 40,000 ids, in {_language}")
-    def _(burst=_burst):
-        numbers = burst(place(), **BURST)
-        assert numbers["ids"] == 40_000 and numbers["most_at_once"] == 1, numbers
-        assert_none(numbers, "errors", "duplicates")
-        # A call that finds nothing asks for itself, and a fetch never for less than the step.
-        assert numbers["calls"] <= 4_002, numbers
-        return f"{numbers['calls']} fetches"
-
-
-for _language in ("c", "node"):
-
-    @test(f"40,000 takes, adaptive from 10, a source of 5 ms: 40,000 ids in order, in {_language}")
-    def _(language=_language):
-        subject = Tags(language).open("a", *words(place(), delay_ms=5, step=10))
-        ids = subject.next(count=40_000)
-        assert ids == list(range(1, 40_001)), f"{len({*ids})} differ, from {min(ids)} to {max(ids)}"
-        stats = subject.stats()
-        assert stats["failures"] == 0 and stats["fetches"] < 40, stats
+from subjects import Tags, attack, words
 
 
 @test("forks while four threads take ids from a server: children fetch their own, no id twice")

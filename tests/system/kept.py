@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness import Skip, assert_distinct, place, test
 from servers import FakeServer
-from subjects import LANGUAGES, Stream, Tags, words
+from subjects import Stream, Tags, words
 from tricks import namespace
 
 STEP = 1000
@@ -24,36 +24,20 @@ def keeping(where, source, state="state", **more):
     return words(where, state=state, servers=source.url, keep="yes", adaptive="no", step=STEP, **more)
 
 
-def leave_some(where, source, language="rust", **more):
+def leave_some(where, source):
     """Issues ids, closes cleanly, and answers them. What is left begins right above."""
-    subject = Tags(language).open("a", *keeping(where, source, **more))
+    subject = Tags().open("a", *keeping(where, source))
     ids = subject.next(count=20)
     subject.do("close", "a")
     subject.quit()
     return ids
 
 
-def first_ids(where, source, language="rust", count=30, **more):
-    subject = Tags(language).open("a", *keeping(where, source, **more))
-    ids = subject.next(count=count)
+def first_ids(where, source, **more):
+    subject = Tags().open("a", *keeping(where, source, **more))
+    ids = subject.next(count=30)
     subject.kill()
     return ids
-
-
-for _language in LANGUAGES:
-
-    @test(f"what is left is used by the next start, once, in {_language}")
-    def _(language=_language):
-        source, where = FakeServer(), place()
-        ids = leave_some(where, source, language)
-        again = first_ids(where, source, language)
-        assert again == list(range(21, 51)), f"{again[0]}: what was left is not used"
-        # It was killed: what it had is lost.
-        third = first_ids(where, source, language)
-        assert third[0] > STEP, f"{third[0]}: what was left is used again"
-        # Without keep_unused it is neither kept nor used.
-        leave_some(where, source, language)
-        assert_distinct([ids, again, third, plain(where, source, language)])
 
 
 @test("a clone of a machine that was stopped, with its files: what was left is used by no other start of the machine")
@@ -68,14 +52,6 @@ def _():
     subject.kill()
     assert clones[0] > STEP, f"{clones[0]}: what was left is used by a clone"
     assert_distinct([ids, clones])
-
-
-def plain(where, source, language):
-    subject = Tags(language).open("a", *words(where, servers=source.url, adaptive="no", step=STEP))
-    ids = subject.next(count=30)
-    subject.do("close", "a")
-    subject.quit()
-    return ids
 
 
 @test("what is left, and three processes that start at once, 25 times: one of them uses it")

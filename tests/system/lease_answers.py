@@ -11,7 +11,7 @@ from collections import defaultdict
 from harness import need, need_root, place, test, wait_for
 from lessees import Pool
 from servers import FakeServer
-from subjects import LANGUAGES, Serve
+from subjects import LANGUAGES
 
 MIXED_UP = ("nothing of it is used", "A lease server must repeat the", "a cache or a proxy")
 
@@ -101,25 +101,6 @@ def _():
         lessee.await_ids()
         assert lessee.codes() <= {"source_invalid", "worker_lost"}, lessee.codes()
     return f"{pool.end()} ids"
-
-
-@test("lease servers: one that does not repeat what it is asked with is refused, in four languages, with what to do")
-def _():
-    server, where = FakeServer(), place()
-    for language in LANGUAGES:
-        subject = Serve(language)
-        for wrong in (None, "x", 7):
-            server.fault({"answer": {"instance": wrong}}, tag="claim")
-            options = where.options(server.url, state=language, name=f"{where.name}-{language}")
-            error = subject.refused("open", "a", *options)
-            missing = [part for part in (*MIXED_UP, server.url) if part not in str(error)]
-            assert error.code == "source_invalid" and not missing, f"{language}, {wrong}: {missing}: {error}"
-            files = (where.dir / language).rglob("*.lease")
-            assert not list(files), f"{language} wrote down what is not its own"
-        server.clear()
-        subject.do("open", "a", *options)
-        assert subject.ids("a", 3)
-        subject.quit()
 
 
 # Tries to open the files for as long as its input is open, and says of each whether it could.

@@ -33,14 +33,14 @@ def chosen(given, kinds):
     return {"state_dir" if key == "dir" else key: kinds[key](given[key]) for key in kinds if key in given}
 
 
-def open_segments(given, fetch=None):
+def open_segments(given):
     options = chosen(given, OF_SEGMENTS)
     if "servers" in given:
         options["servers"] = given["servers"].split(",")
         if not given["servers"].startswith("file:"):
             options["protocol"] = given.get("protocol", "range")
     else:
-        options["fetch"] = fetch or Counting(int(given.get("delay_ms", 0)))
+        options["fetch"] = Counting(int(given.get("delay_ms", 0)))
     if "tags" in given:
         listed = (tag.split(":") for tag in given["tags"].split(","))
         options["tags"] = {name: {"start": int(start), "step": int(step)} for name, start, step in listed}
@@ -54,26 +54,20 @@ def open_it(given):
 
 
 class Counting:
-    """A source that gives each tag what comes next, and watches how it is called."""
+    """A source that gives each tag what comes next."""
 
     # Of all openings: as a database, it continues.
     ends = {}
 
-    def __init__(self, delay_ms=0):
+    def __init__(self, delay_ms):
         self.delay = delay_ms / 1000
-        self.calls = self.now = self.most = 0
         self.lock = threading.Lock()
 
     def __call__(self, tag, step):
-        with self.lock:
-            self.calls += 1
-            self.now += 1
-            self.most = max(self.most, self.now)
         time.sleep(self.delay)
         with self.lock:
             start = self.ends.get(tag, 1)
             self.ends[tag] = start + step
-            self.now -= 1
             return range(start, start + step)
 
 
@@ -163,33 +157,6 @@ def lessee(given):
             break
     flake.close()
     note("done")
-
-
-def burst(given):
-    """Threads that use segments up faster than the source gives them."""
-    counting = Counting(int(given.get("delay_ms", 5)))
-    tag = open_segments(given, counting).tag("order")
-    ids, errors = [], []
-
-    def issue(takes):
-        mine = []
-        for _ in range(takes):
-            try:
-                mine.append(tag.next())
-            except leafid.Error as error:
-                errors.append(error)
-        ids.extend(mine)
-
-    takes = int(given.get("takes", 5000))
-    threads = [threading.Thread(target=issue, args=[takes]) for _ in range(int(given.get("threads", 8)))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    twice = len(ids) - len(set(ids))
-    print(f"ids={len(ids)} duplicates={twice} errors={len(errors)} calls={counting.calls} most_at_once={counting.most}")
-    if errors:
-        print(errors[0], file=sys.stderr)
 
 
 def run(source, milliseconds, pause_us):
@@ -379,6 +346,6 @@ def chaos(_):
 
 if __name__ == "__main__":
     try:
-        {function.__name__: function for function in (serve, stream, lessee, burst, chaos)}[sys.argv[1]](read(sys.argv[2:]))
+        {function.__name__: function for function in (serve, stream, lessee, chaos)}[sys.argv[1]](read(sys.argv[2:]))
     except leafid.Error as error:
         sys.exit(f"error {error.code}: {error}")

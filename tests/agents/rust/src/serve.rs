@@ -66,7 +66,6 @@ impl Serve {
             }
             "rounds" => rounds::open_and_close(&options(), number(1)),
             "end" => self.end(word(1)),
-            "servers" => self.server_errors(word(1)),
             "crowd" => {
                 let (count, calls) = (number(3) as usize, number(4).max(1) as usize);
                 let tags: Result<Vec<Tag>, String> =
@@ -133,17 +132,6 @@ impl Serve {
         match self.issuer(handle, name)? {
             Issuer::Tag(tag) => Ok(tag),
             Issuer::Flake(_) => Err("a snowflake has no tags".into()),
-        }
-    }
-
-    fn server_errors(&self, handle: &str) -> Result<String, String> {
-        match self.handles.get(handle) {
-            Some((Opened::Segments(segments), _)) => {
-                let stats = segments.stats().map_err(text)?;
-                let told = stats.servers.into_iter().filter_map(|server| server.last_error);
-                Ok(told.collect::<Vec<_>>().join(" | "))
-            }
-            _ => Err(NOT_OPEN.into()),
         }
     }
 
