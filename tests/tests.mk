@@ -11,26 +11,23 @@ cross/all cross/glibc cross/musl cross/aarch64: need/tools
 
 # Programs for other systems, tested as far as this machine runs them; slower kinds of .ci/run.
 #
-#   make cross OF=windows   the core, the host, the C library and the command line for Windows, under wine
+#   make cross OF=windows   the host, the C library and the command line for Windows, under wine
 #   make cross OF=windows-bindings  Node's addon and tests under wine, the wheel; all of it for aarch64, linked; TARGETS=x86_64 limits
 #   make cross OF=macos     everything for macOS, compiled and linked; TARGETS=arm64 or x86_64 limits
 
 .PHONY: cross/windows cross/windows-bindings need/windows cross/macos
 
 # Those of the host's tests that fork nothing, look at no file of Linux and start no server of Python.
-windows_tests := cli earlier_files exclusive generate options range_waits segment_refusals segments tag_turns
+windows_tests := cli earlier_files exclusive generate options range_waits segments
 # Of these: what has paths of Linux; that a program starts within a short span; names of holders, which only the locks of
-# Linux tell; a server of Python.
+# Linux tell.
 windows_skips := simulation:: the_runs_that_end_alike_in_all_forms \
     a_reset_is_refused_while_held_and_burns_what_lies_ahead \
-    a_second_process_is_refused_at_once_naming_the_holder the_same_settings_share_one_generator \
-    tinyid_says_which_of_its_causes_an_empty_answer_has \
-    a_tag_of_blocks_is_refused_by_all_but_a_leaf_unless_its_numbers_are_ids
+    a_second_process_is_refused_at_once_naming_the_holder the_same_settings_share_one_generator
 
 cross/windows: need/windows
 	@[ -e build/cross/windows-tools ] || exit 0; \
 	export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER="python3 $(CURDIR)/tests/cross/wine.py"; \
-	cargo test --quiet --target x86_64-pc-windows-gnu -p leafid-core -p leafid-one-build --lib --tests && \
 	cargo test --quiet --target x86_64-pc-windows-gnu -p leafid -p leafid-one-build --lib $(windows_tests:%=--test=%) -- $(windows_skips:%=--skip %) && \
 	cargo build --quiet --target x86_64-pc-windows-gnu -p leafid -p leafid-one-build --bin leafid && \
 	python3 tests/cross/windows.py $(or $(CARGO_TARGET_DIR),target)/x86_64-pc-windows-gnu/debug/leafid.exe && \

@@ -91,7 +91,7 @@ def build(processor):
     run(VENV / "cargo-zigbuild", "clippy", "--quiet", "--target", target, "-p", "leafid-core", "-p", "leafid", "-p", "leafid-c", "--", "-D", "warnings")
     check(f"clippy for {target}", True)
     zigbuild = [VENV / "cargo-zigbuild", "zigbuild", "--quiet", "--target", target]
-    run(*zigbuild, "-p", "leafid", "--lib", "--features", "cli,http")
+    run(*zigbuild, "-p", "leafid", "-p", "leafid-one-build", "--lib", "--features", "leafid/cli,leafid/http")
     make_stubs(target)
     run(*zigbuild, "-p", "leafid", "-p", "leafid-c", "-p", "leafid-node")
     check_file(built / "leafid", "EXECUTE", name)
