@@ -111,8 +111,9 @@ impl<K: Ord, V> SortedMap<K, V> {
             self.0.push(Vec::new());
         }
         if self.0[part].len() == MOST {
-            // Keys that come in order, as numbers do, leave full parts behind.
-            let keeps = if at == MOST { MOST } else { MOST / 2 };
+            // Keys that come in order, as numbers do, leave full parts behind. Between two parts this would let each key have a
+            // part of its own.
+            let keeps = if at == MOST && part + 1 == self.0.len() { MOST } else { MOST / 2 };
             let rest = self.0[part].split_off(keeps);
             self.0.insert(part + 1, rest);
             if at >= keeps {
@@ -199,6 +200,9 @@ mod tests {
         let mut map = SortedMap::new();
         (0..10 * MOST).for_each(|key| map.insert(key, ()));
         assert!(map.0.iter().all(|part| part.len() == MOST));
+        // Behind a full part and before others: each of them would begin a part.
+        (11 * MOST..21 * MOST).rev().for_each(|key| map.insert(key, ()));
+        assert!(map.0.len() <= 40, "{}", map.0.len());
     }
 
     #[test]
