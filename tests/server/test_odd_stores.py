@@ -176,6 +176,27 @@ def test_a_name_of_any_characters_is_unknown_at_once_and_ends_no_connection(engi
         assert "WARN" not in server.log().removeprefix(started) and client.ids("order") == [2]
 
 
+def test_of_more_rows_than_are_read_at_a_time_each_name_is_found(engine, odd):
+    store, sql = odd
+    make_tag(store, "order")
+    rows = {"mariadb": "CONCAT(IF(seq % 2, 'Tag', 'tag'), seq), 1, 10 FROM seq_1_to_20003",
+            "postgresql": "CONCAT(CASE n % 2 WHEN 1 THEN 'Tag' ELSE 'tag' END, n), 1, 10 FROM generate_series(1, 20003) AS n"}  # fmt: skip
+    sql(f"INSERT INTO leaf_alloc (biz_tag, max_id, step) SELECT {rows[engine.name]}")
+    # Where blanks at the end do not count, it is behind no name.
+    sql("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES (' ', 1, 10)")
+    with Server(store, "--no-snowflake") as server:
+        client = server.client()
+
+        def by_all_names(tag):
+            """Its id, once so many names were asked for that it is looked for among those of all rows."""
+            for at in range(100):
+                assert client.ids(f"none-{at}") == []
+            return client.ids(tag)
+
+        for tag in ["Tag1", "tag10000", "Tag10001", "tag20002", "Tag20003", " "]:
+            assert by_all_names(tag) == [1], tag
+
+
 def test_the_tables_compare_names_byte_by_byte_whatever_the_database_does(engine, odd):
     store, sql = odd
     if engine.name == "mariadb":

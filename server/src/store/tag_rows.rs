@@ -80,24 +80,28 @@ async fn raise(tx: &mut Transaction, tag: &str, first: i64) -> Result<()> {
 
 /// The rows behind `after`, by tag, at most `most` of them.
 pub(crate) async fn tag_rows(sql: &Sql, after: &str, most: usize) -> Result<Vec<TagRow>> {
-    let after = after.to_owned();
-    let tag = sql.dialect().tag;
-    let select =
-        format!("SELECT {tag}, {COLUMNS} FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT {most}");
-    let rows = sql
-        .transaction(move |tx| Box::pin(async move { tx.rows(&select, &[Value::Text(&after)]).await }))
-        .await?;
-    rows.iter().map(tag_row).collect()
+    let columns = format!("{}, {COLUMNS}", sql.dialect().tag);
+    rows_behind(sql, &columns, after, most).await?.iter().map(tag_row).collect()
 }
 
 /// The names of the tags behind `after`, in their order, at most `most` of them.
 pub(crate) async fn tag_names(sql: &Sql, after: &str, most: usize) -> Result<Vec<String>> {
-    let (tag, after) = (sql.dialect().tag, after.to_owned());
-    let select = format!("SELECT {tag} FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT {most}");
-    let rows = sql
-        .transaction(move |tx| Box::pin(async move { tx.rows(&select, &[Value::Text(&after)]).await }))
-        .await?;
+    let rows = rows_behind(sql, sql.dialect().tag, after, most).await?;
     rows.iter().map(|row| text(row, 0)).collect()
+}
+
+/// The first ones for `after = ""`, with a name that a collation takes for an empty one, such as a blank.
+async fn rows_behind(sql: &Sql, columns: &str, after: &str, most: usize) -> Result<Vec<Row>> {
+    let after = (!after.is_empty()).then(|| after.to_owned());
+    let behind = after.as_ref().map_or("", |_| "WHERE biz_tag > ?");
+    let select = format!("SELECT {columns} FROM leaf_alloc {behind} ORDER BY biz_tag LIMIT {most}");
+    sql.transaction(move |tx| {
+        Box::pin(async move {
+            let values: Vec<_> = after.iter().map(|after| Value::Text(after)).collect();
+            tx.rows(&select, &values).await
+        })
+    })
+    .await
 }
 
 /// The tags whose rows were changed within the last day, the latest first, at most `most` of them; none if the rows do

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 const DIRECT: u32 = 50;
 /// The names that are read at a time. All at once they would take several times the memory of what is kept of them, and it
 /// would stay with the process.
-const PAGE: usize = 1_000;
+const PAGE: usize = 10_000;
 
 pub(super) struct UnseenNames {
     /// Hashes of the names of all rows: one that is wrong only makes the store be asked.
