@@ -4,7 +4,7 @@ use crate::call::{Texts, keep, natives, new_texts, write};
 use crate::events;
 use crate::stats;
 use jni::objects::JLongArray;
-use jni::sys::{jboolean, jint, jlong};
+use jni::sys::{jboolean, jlong};
 use leafid::{PendingTake, ReservedRun, Run, RunLength, Tag};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -30,6 +30,13 @@ impl TagHandle {
     fn runs(&self) -> MutexGuard<'_, Runs> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Ids of the last run that Java has not issued.
+    fn unissued(&self, first: i64, count: i64) -> Option<ReservedRun> {
+        let mut reserved = self.runs().last.filter(|_| count > 0)?;
+        (reserved.run.first, reserved.run.count) = (first, count as usize);
+        Some(reserved)
+    }
 }
 
 natives! { "io.leafid.Tag" of TagHandle;
@@ -49,18 +56,22 @@ natives! { "io.leafid.Tag" of TagHandle;
     }
 
     /// Puts back ids of the last run that were not issued.
-    "putBack"(_env, its, first: jlong, stride: jlong, count: jlong) {
-        if let Some(mut reserved) = its.runs().last {
-            reserved.run = Run { first, stride, count: count as usize };
-            its.tag.put_back(reserved);
+    "putBack"(_env, its, first: jlong, count: jlong) {
+        if let Some(rest) = its.unissued(first, count) {
+            its.tag.put_back(rest);
         }
         Ok(())
     }
 
-    /// Begins a call for `count` ids, which is polled. A negative time is that of the options.
-    "begin"(_env, its, count: jlong, timeout_ms: jlong) -> jlong {
-        let timeout_ms = (timeout_ms >= 0).then_some(timeout_ms);
-        Ok(keep(Mutex::new(its.tag.pending_take(count.max(0) as usize, timeout_ms)?)))
+    /// Begins a call for `n` ids, which is polled. A negative time is that of the options. It begins with `held` ids of the
+    /// last run, which are not Java's any more, unless this fails.
+    "begin"(_env, its, n: jlong, timeout_ms: jlong, first: jlong, held: jlong) -> jlong {
+        let (n, timeout_ms) = (n.max(0) as usize, (timeout_ms >= 0).then_some(timeout_ms));
+        let pending = match its.unissued(first, held) {
+            Some(held) => its.tag.pending_take_after(held, n, timeout_ms)?,
+            None => its.tag.pending_take(n, timeout_ms)?,
+        };
+        Ok(keep(Mutex::new(pending)))
     }
 
     /// The statistics of the tag: see `stats::of_tag`.
@@ -69,18 +80,18 @@ natives! { "io.leafid.Tag" of TagHandle;
     }
 }
 
-// One that ends with ids puts them back.
+// One that ends puts back its ids that were not written.
 natives! { "io.leafid.PendingIds" freed Mutex<PendingTake>;
     /// Whether the call has its ids. If not, the event `wake` with this number comes when it is worth another look.
     "poll"(_env, its, number: jlong) -> jboolean {
         Ok(its.lock().unwrap_or_else(PoisonError::into_inner).poll(move || events::wake(number))?)
     }
 
-    /// The ids of a call that has them, into an array from there to its end.
-    "write"(env, its, out: JLongArray<'l>, from: jint) {
-        let mut ids = vec![0; out.len(env)?.saturating_sub(from.max(0) as usize)];
+    /// The ids of a call that has them, into an array of their number. It has none afterwards.
+    "write"(env, its, out: JLongArray<'l>) {
+        let mut ids = vec![0; out.len(env)?];
         // A JVM is not forked: the ids are this process's.
         let _ = its.lock().unwrap_or_else(PoisonError::into_inner).write(&mut ids);
-        Ok(write(env, &out, from, &ids)?)
+        Ok(write(env, &out, 0, &ids)?)
     }
 }

@@ -1,10 +1,12 @@
 //! One call for ids: what it took from memory, and its ticket of the supply for the others.
 //!
 //! Construct: [`PendingTake::new`]. Polls: [`PendingTake::try_step`], [`PendingTake::poll`], which is woken, and
-//! [`PendingTake::complete`], which waits. Events: [`PendingTake::write`], its drop. Query: [`PendingTake::is_late`].
+//! [`PendingTake::complete`], which waits. Events: [`PendingTake::begin_with`], [`PendingTake::write`], its drop. Query:
+//! [`PendingTake::is_late`].
 //!
 //! | State | Event | Next state |
 //! | --- | --- | --- |
+//! | short of all ids | it begins with ids that its caller had | short of ids |
 //! | short of ids | a poll finds all of them in memory | complete |
 //! | short of ids | a poll finds the memory empty | waits, with a ticket that has its ids so far |
 //! | waits | a poll, and the ticket was served | complete |
@@ -73,6 +75,12 @@ impl PendingTake {
         let mut pending = PendingTake::new(tag, 0, timeout);
         pending.awaits = true;
         pending
+    }
+
+    /// Before its first poll: ids that its caller had, fewer than it wants. From now on they are the call's first ones.
+    pub(super) fn begin_with(&mut self, run: Run, generation: u64) {
+        (self.left, self.generation) = (self.count.saturating_sub(run.count), generation);
+        self.runs.push(run);
     }
 
     /// Whether it timed out.

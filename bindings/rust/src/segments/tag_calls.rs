@@ -1,6 +1,7 @@
 //! The calls for the ids of a tag: those that wait, those that do not, and futures.
 
 use super::call::PendingTake;
+use super::reserved_run::ReservedRun;
 use super::tag::Tag;
 use crate::tasks::interrupt::Interrupted;
 use leafid_core::Result;
@@ -151,6 +152,20 @@ impl Tag {
     pub fn pending_take(&self, n: usize, timeout_ms: Option<i64>) -> Result<PendingTake> {
         check_n(n)?;
         Ok(PendingTake::new(self.clone(), n, self.timeout(timeout_ms)?))
+    }
+
+    /// As [`Tag::pending_take`], for a caller that holds the first of the `n` ids, but not all. All are put back as one, in
+    /// their order. After an error the caller still holds them.
+    #[doc(hidden)]
+    pub fn pending_take_after(
+        &self,
+        held: ReservedRun,
+        n: usize,
+        timeout_ms: Option<i64>,
+    ) -> Result<PendingTake> {
+        let mut pending = self.pending_take(n, timeout_ms)?;
+        pending.begin_with(held.run, held.generation);
+        Ok(pending)
     }
 
     /// For event loops that serve their calls from memory: a call that is complete once there are ids, and takes none.

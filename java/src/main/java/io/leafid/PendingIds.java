@@ -9,24 +9,20 @@ final class PendingIds {
     /** Its handle when the call began. */
     private final long of;
     private final long number = Native.number();
-    /** The ids of the caller, the first of which it had already. */
     private final long[] ids;
-    private final int held;
     private final CompletableFuture<long[]> result = new CompletableFuture<>();
     /** 0 once it has ended. */
     private long handle;
-    private boolean delivered;
 
-    private PendingIds(Tag tag, long of, long handle, long[] ids, int held) {
+    private PendingIds(Tag tag, long of, long handle, long[] ids) {
         this.tag = tag;
         this.of = of;
         this.handle = handle;
         this.ids = ids;
-        this.held = held;
     }
 
-    static CompletableFuture<long[]> of(Tag tag, long of, long handle, long[] ids, int held) {
-        PendingIds pending = new PendingIds(tag, of, handle, ids, held);
+    static CompletableFuture<long[]> of(Tag tag, long of, long handle, long[] ids) {
+        PendingIds pending = new PendingIds(tag, of, handle, ids);
         Native.waits(pending.number, pending::look);
         pending.look();
         // One that is cancelled gives its ids back.
@@ -42,10 +38,8 @@ final class PendingIds {
                 if (!poll(handle, number)) return;
                 // Of a checkpoint's each copy would have them.
                 tag.requireOpen(of);
-                if (!result.isDone()) {
-                    write(handle, ids, held);
-                    delivered = true;
-                }
+                // Once they are written, none is put back: a cancel from here on leaves a gap.
+                if (!result.isDone()) write(handle, ids);
             } catch (LeafidException error) {
                 failed = error;
             }
@@ -60,7 +54,6 @@ final class PendingIds {
         if (handle == 0) return;
         free(handle);
         handle = 0;
-        if (!delivered) tag.giveBack(of, ids, held);
     }
 
     @Override
@@ -72,5 +65,5 @@ final class PendingIds {
 
     private native boolean poll(long handle, long number);
 
-    private native void write(long handle, long[] out, int from);
+    private native void write(long handle, long[] out);
 }

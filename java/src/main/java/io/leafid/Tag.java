@@ -7,7 +7,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.stream.LongStream;
 
-/** A counter. Its ids increase over all threads. */
+/**
+ * A counter. Its ids increase over all threads, except for ids that were put back, which are issued later: those that a
+ * call had when it failed or was cancelled, and those that a close kept ({@code keepUnused}). Ids of a source that gives
+ * them in no order are issued as they come.
+ */
 public final class Tag {
     /** Beyond the end of every run, however many threads count on from it. */
     private static final long SEALED = Long.MAX_VALUE / 2;
@@ -123,9 +127,9 @@ public final class Tag {
     }
 
     /**
-     * Issues {@code n} ids, in ascending order, perhaps of several ranges.
+     * Issues {@code n} ids, in order, perhaps of several ranges.
      *
-     * @throws LeafidException as {@link #next()}; then none is issued
+     * @throws LeafidException as {@link #next()}; then none is issued, and those that it had are put back
      */
     public long[] take(int n) {
         return take(n, -1);
@@ -146,7 +150,10 @@ public final class Tag {
         return takeAsync(n, -1);
     }
 
-    /** The same, with another longest wait, milliseconds. One that is cancelled takes no ids. */
+    /**
+     * The same, with another longest wait, milliseconds. A cancel puts back the ids that the call had; of one that
+     * comes while they are handed over, they are never issued.
+     */
     public CompletableFuture<long[]> takeAsync(int n, long timeoutMs) {
         return handedOver(many(n, timeoutMs), ids -> ids);
     }
@@ -203,20 +210,24 @@ public final class Tag {
 
     /**
      * With the lock, so that no run is taken before this call has its ids, or its place before all later ones: the ids of
-     * a thread that takes from both would not increase.
+     * a thread that takes from both would not increase. The last of the run are held: the call begins with them, and puts
+     * them back with its others, in order.
      */
     private CompletableFuture<long[]> pending(long[] ids, int held, long timeoutMs) {
-        return PendingIds.of(this, handle, begin(handle, ids.length - held, timeoutMs), ids, held);
+        long call;
+        try {
+            call = begin(handle, ids.length, timeoutMs, held == 0 ? 0 : ids[0], held);
+        } catch (LeafidException refused) {
+            Run run = this.run;
+            if (held > 0) this.run = new Run(run.first, run.stride, run.count, run.count - held);
+            throw refused;
+        }
+        return PendingIds.of(this, handle, call, ids);
     }
 
     /** Fails if it was closed since it had this handle. */
     void requireOpen(long of) {
         if (closed || handle != of) throw new LeafidException("closed", "the segments were closed during the call", false);
-    }
-
-    /** Gives back ids in one piece that were not issued, to the handle that had them. They come before all in memory. */
-    void giveBack(long of, long[] ids, int count) {
-        if (count > 0) putBack(of, ids[0], count == 1 ? 1 : ids[1] - ids[0], count);
     }
 
     /** No id of the run is issued from now on. */
@@ -226,7 +237,7 @@ public final class Tag {
             closed = true;
             Run run = this.run;
             long at = run.getAndSet(SEALED);
-            if (at < run.count) putBack(handle, run.id(at), run.stride, run.count - at);
+            if (at < run.count) putBack(handle, run.id(at), run.count - at);
         } finally {
             lock.unlock();
         }
@@ -250,9 +261,9 @@ public final class Tag {
 
     private native long run(long handle, long[] out);
 
-    private native void putBack(long handle, long first, long stride, long count);
+    private native void putBack(long handle, long first, long count);
 
-    private native long begin(long handle, long count, long timeoutMs);
+    private native long begin(long handle, long n, long timeoutMs, long first, long held);
 
     private native String[] stats(long handle);
 }

@@ -67,6 +67,42 @@ class TagTest {
         }
     }
 
+    /** A part that is put back after the others would be issued behind them. */
+    @Test
+    void whatACallHadIsIssuedInItsOrderAfterACancelAndAfterAFailure() throws Exception {
+        CountDownLatch down = new CountDownLatch(1);
+        Fetch two = (tag, step, after) -> {
+            if (counter.get() > 200) {
+                down.countDown();
+                throw new IllegalStateException("down");
+            }
+            return fetch(tag, 100, after);
+        };
+        try (Segments segments = options().fetch(two).step(100).adaptive(false).open()) {
+            Tag tag = segments.tag("order");
+            for (long id = 1; id <= 3; id++) assertEquals(id, tag.next());
+            CompletableFuture<long[]> call = tag.takeAsync(200);
+            // By now it has all the others, and waits for three more.
+            down.await();
+            call.cancel(false);
+            for (long id = 4; id <= 12; id++) assertEquals(id, tag.next());
+            refused("segment_unavailable", () -> tag.take(200, 1));
+            for (long id = 13; id <= 200; id++) assertEquals(id, tag.next());
+        }
+    }
+
+    @Test
+    void aCallThatIsRefusedTakesNoIds() {
+        try (Segments segments = options().fetch(this::fetch).step(1000).adaptive(false).open()) {
+            Tag tag = segments.tag("order");
+            for (long id = 1; id <= 3; id++) assertEquals(id, tag.next());
+            refused("invalid_argument", () -> tag.take(900, 0));
+            assertEquals(4, tag.next());
+            refused("invalid_argument", () -> tag.takeAsync(900, 3_600_001));
+            assertArrayEquals(new long[] {5, 6, 7}, tag.take(3));
+        }
+    }
+
     @Test
     void anUnknownTagAndASourceThatFailsAreErrors() {
         AtomicLong calls = new AtomicLong();
