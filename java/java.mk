@@ -6,21 +6,25 @@
 #   make build OF=java      the jar for this machine, in build/java
 
 .PHONY: test/java test/junit run/java made/java made/java-agents need/java
-# Of two JDKs, that of maven.
-ifdef JAVA_HOME
+# Of two JDKs, that of maven. What is on the PATH stays in its place: /usr/bin has another cargo and node, perhaps.
+ifneq ($(JAVA_HOME),)
+ifeq ($(filter $(JAVA_HOME:/=)/bin,$(subst :, ,$(PATH))),)
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 endif
+endif
 
-# Whether what builds it is there. JDK 8 calls itself 1.8.
-jdk := javac=$$(javac -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p'); [ "$${javac:-0}" -ge 17 ] && command -v mvn >/dev/null
+# Whether what builds it is there, for maven too. JDK 8 calls itself 1.8.
+jdk := javac=$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}javac" -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p'); [ "$${javac:-0}" -ge 17 ] && command -v mvn >/dev/null
 
 java_mvn := mvn --quiet --batch-mode --no-transfer-progress
 maven := $(java_mvn) --file java/pom.xml -Dleafid.build=$(CURDIR)/build/java
 java_frameworks := $(java_mvn) --file java/frameworks/pom.xml -Dleafid.build=$(CURDIR)/build/java-frameworks
-java_native := build/java-native/io/leafid/native/linux-$(shell uname -m)
+java_native = build/java-native/io/leafid/native/linux-$(shell uname -m)$(if $(findstring musl,$(shell rustc -vV)),-musl)
 
 need/java: need/tools
 	@sh tests/debian.sh javac:openjdk-17-jdk-headless mvn:maven
+	@$(jdk) || { echo "Java needs javac 17 or newer, and that of $${JAVA_HOME:-the PATH} is $${javac:-missing}:" \
+	    "name the folder of such a JDK by JAVA_HOME" >&2; exit 1; }
 
 made/java: need/java
 	@cargo build --profile $(LEAFID_PROFILE) --quiet -p leafid-java
@@ -37,7 +41,7 @@ test/junit: need/tools
 	elif $(jdk); then \
 	    $(MAKE) --no-print-directory made/java && $(maven) surefire:test; \
 	else \
-	    echo "no JDK of 17 or newer, or no maven: Java was not tested; make test OF=java installs them as root"; \
+	    echo "no JDK of 17 or newer, or no maven: Java was not tested; make test OF=java installs them as root, or says what to do"; \
 	fi
 
 run/java: made/java

@@ -84,7 +84,9 @@ need/system:
 	    echo "tests that need them are skipped" >&2
 
 made/system: made/agents build/chaos/sorter
-	@if $(jdk); then $(MAKE) --no-print-directory made/java-agents; else echo "no JDK: Java is left out" >&2; fi
+	@# An agent of an older checkout would be taken for this one's.
+	@if $(jdk); then $(MAKE) --no-print-directory made/java-agents; \
+	    else rm -rf build/java/agent; echo "no JDK: Java is left out" >&2; fi
 	@mkdir -p build/system
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/stall tests/system/c/stall.c
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/pretend tests/system/c/pretend.c
