@@ -2,6 +2,7 @@ package io.leafid;
 
 import java.io.BufferedReader;
 import java.io.File;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -10,7 +11,6 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -66,7 +66,8 @@ final class Library {
     private static boolean loadCopy(String name, Path folder) throws IOException {
         try (InputStream library = Library.class.getResourceAsStream("native/" + name)) {
             if (library == null) return false;
-            Files.createDirectories(folder);
+            // Older JDKs refuse a link to a folder.
+            if (!Files.isDirectory(folder)) Files.createDirectories(folder);
             Path copy = newFile(folder, System.nanoTime());
             try {
                 write(library, copy);
@@ -95,40 +96,55 @@ final class Library {
         }
     }
 
-    /** In larger parts than {@code Files.copy}: there are megabytes. */
+    /**
+     * In larger parts than {@code Files.copy}: there are megabytes. A channel of JDK 8 would be closed on a thread that was
+     * interrupted, and no later thread could load the classes.
+     */
     private static void write(InputStream from, Path to) throws IOException {
         byte[] part = new byte[1 << 16];
-        try (OutputStream out = Files.newOutputStream(to, StandardOpenOption.WRITE)) {
+        try (OutputStream out = new FileOutputStream(to.toFile())) {
             for (int count; (count = from.read(part)) > 0; ) out.write(part, 0, count);
         }
     }
 
     /** The folder of the jar: {@code linux-x86_64}, {@code linux-aarch64-musl}, {@code macos-aarch64} … */
     static String platform() {
-        return platform(System.getProperty("os.name"), System.getProperty("os.arch"), Paths.get("/proc/self/maps"));
+        return platform(System.getProperty("os.name"), System.getProperty("os.arch"), Paths.get("/proc/self/maps"),
+                Paths.get("/usr/bin/ldd"));
     }
 
-    static String platform(String osName, String osArch, Path maps) {
+    static String platform(String osName, String osArch, Path maps, Path ldd) {
         String os = osName.toLowerCase(Locale.ROOT);
         String arch = osArch.toLowerCase(Locale.ROOT);
         arch = arch.equals("amd64") || arch.equals("x86_64") ? "x86_64" : arch.equals("arm64") ? "aarch64" : arch;
         if (os.startsWith("windows")) return "windows-" + arch;
         if (os.startsWith("mac")) return "macos-" + arch;
-        return "linux-" + arch + (isMusl(maps) ? "-musl" : "");
+        return "linux-" + arch + (isMusl(maps, ldd) ? "-musl" : "");
     }
 
     /**
      * By what is loaded in this process: the other C library may be installed, too, as gcompat is on Alpine. The file of
-     * musl has one of two names; that of glibc is libc.so.6, and was libc-2.*.so.
+     * musl has one of two names; that of glibc is libc.so.6, and was libc-2.*.so. Where that is hidden, ldd says it, a script
+     * for the programs here.
      */
-    private static boolean isMusl(Path maps) {
+    private static boolean isMusl(Path maps, Path ldd) {
         try (BufferedReader lines = Files.newBufferedReader(maps, StandardCharsets.ISO_8859_1)) {
             for (String line; (line = lines.readLine()) != null; ) {
                 if (line.contains("/ld-musl-") || line.endsWith("/libc.so")) return true;
+                if (line.endsWith("/libc.so.6")) return false;
             }
+            return false;
         } catch (IOException hidden) {
-            // Most are of glibc; what cannot be loaded is said.
+            return isOfMusl(ldd);
         }
-        return false;
+    }
+
+    private static boolean isOfMusl(Path ldd) {
+        try {
+            return new String(Files.readAllBytes(ldd), StandardCharsets.ISO_8859_1).contains("/ld-musl-");
+        } catch (IOException missing) {
+            // Most are of glibc; what cannot be loaded is said.
+            return false;
+        }
     }
 }

@@ -71,6 +71,13 @@ class LibraryTest {
         assertTrue(said.contains("-Dleafid.library=FILE"), said);
     }
 
+    @Test
+    void theTemporaryFolderMayBeALink() throws Exception {
+        assumeOwnMounts();
+        Path link = Files.createSymbolicLink(dir.resolve("link"), folder("tmp"));
+        assertEquals(0, decodes(List.of(folder("cache")), "-Djava.io.tmpdir=" + link), said);
+    }
+
     /** Nothing of others is written to, nor loaded. */
     @Test
     void aNameThatIsTakenIsPassedOver() throws Exception {
@@ -85,18 +92,24 @@ class LibraryTest {
     @Test
     void thePlatformHasTheCLibraryThatThisProcessHas() throws Exception {
         Path maps = dir.resolve("maps");
+        Path none = dir.resolve("none");
         String end = " rw-p 00000000 fe:00 1031 ";
         Files.writeString(maps, "7f00-7f01" + end + "[heap]\n7f02-7f03" + end + "/lib/ld-musl-x86_64.so.1\n");
-        assertEquals("linux-x86_64-musl", Library.platform("Linux", "amd64", maps));
-        assertEquals("linux-aarch64-musl", Library.platform("Linux", "aarch64", maps));
+        assertEquals("linux-x86_64-musl", Library.platform("Linux", "amd64", maps, none));
+        assertEquals("linux-aarch64-musl", Library.platform("Linux", "aarch64", maps, none));
         // As Debian and Void have it.
         Files.writeString(maps, "7f02-7f03" + end + "/usr/lib/x86_64-linux-musl/libc.so\n");
-        assertEquals("linux-x86_64-musl", Library.platform("Linux", "amd64", maps));
-        assertEquals("macos-aarch64", Library.platform("Mac OS X", "aarch64", maps));
-        assertEquals("windows-x86_64", Library.platform("Windows Server 2022", "amd64", maps));
+        assertEquals("linux-x86_64-musl", Library.platform("Linux", "amd64", maps, none));
+        assertEquals("macos-aarch64", Library.platform("Mac OS X", "aarch64", maps, none));
+        assertEquals("windows-x86_64", Library.platform("Windows Server 2022", "amd64", maps, none));
         Files.writeString(maps, "7f00-7f01" + end + "/usr/lib/x86_64-linux-gnu/libc.so.6\n");
-        assertEquals("linux-x86_64", Library.platform("Linux", "amd64", maps));
-        assertEquals("linux-aarch64", Library.platform("Linux", "arm64", dir.resolve("none")));
+        assertEquals("linux-x86_64", Library.platform("Linux", "amd64", maps, none));
+        assertEquals("linux-aarch64", Library.platform("Linux", "arm64", none, none));
+        // A service may hide /proc. This one is Alpine's.
+        Path ldd = dir.resolve("ldd");
+        Files.writeString(ldd, "#!/bin/sh\nexec /lib/ld-musl-aarch64.so.1 --list \"$@\"\n");
+        assertEquals("linux-aarch64-musl", Library.platform("Linux", "arm64", none, ldd));
+        assertEquals("linux-aarch64", Library.platform("Linux", "arm64", maps, ldd));
         // That of this JVM, which has a library there.
         assertNotNull(Library.class.getResource("native/" + Library.platform() + "/" + System.mapLibraryName("leafid_java")));
     }
