@@ -110,7 +110,8 @@ check/all: need/tools hooks check/version check/mutations
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@for features in "" public-ids format options wire format,options format,wire options,wire format,options,wire; do \
 	    cargo clippy -p leafid-core -p leafid-one-build --quiet --no-default-features --features "$$features" -- -D warnings || exit 1; done
-	@for features in "" cli http; do \
+	cargo clippy -p leafid -p leafid-one-build --all-targets --quiet --no-default-features -- -D warnings
+	@for features in cli http; do \
 	    cargo clippy -p leafid -p leafid-one-build --quiet --no-default-features --features "$$features" -- -D warnings || exit 1; done
 	@for crate in tests/loom tests/shuttle fuzz bench/rust bench/python/floor bench/node/floor; do \
 	    cargo fmt --manifest-path $$crate/Cargo.toml --check || exit 1; done

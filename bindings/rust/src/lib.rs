@@ -14,6 +14,11 @@
 //! # Ok::<(), leafid::Error>(())
 //! ```
 
+#![cfg_attr(
+    all(test, not(all(feature = "cli", feature = "http"))),
+    allow(dead_code, reason = "tests of the other features use it")
+)]
+
 #[cfg(feature = "cli")]
 pub mod cli;
 mod config;

@@ -24,7 +24,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 mod calls;
-#[cfg(feature = "http")]
 mod opened;
 mod ranges;
 mod world;

@@ -5,6 +5,7 @@
 mod common;
 
 use common::Place;
+#[cfg(feature = "cli")]
 use common::programs::command;
 use leafid::{Code, Segments, Snowflake, Worker};
 use serde_json::Value;

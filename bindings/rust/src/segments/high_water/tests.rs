@@ -194,6 +194,7 @@ fn what_was_kept_is_used_again_if_its_file_is_as_it_was_written() {
     assert_eq!(ours().take_unused("order").unwrap(), used);
 }
 
+#[cfg(feature = "cli")]
 #[test]
 fn a_jump_is_not_recorded_and_a_mark_is_forgotten_by_hand() {
     let dir = tempfile::tempdir().unwrap();
