@@ -24,6 +24,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 mod calls;
+#[cfg(feature = "http")]
+mod lease_cache;
 mod opened;
 mod ranges;
 mod world;
