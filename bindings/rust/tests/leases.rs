@@ -6,11 +6,11 @@ mod common;
 #[path = "common/lease_source.rs"]
 mod lease_source;
 
-use common::{Place, until};
+use common::{PATIENT_MS, Place, until};
 use leafid::{Answer, ClaimRequest, Lease, Renewal, Snowflake, WorkerLeases, WorkerSource};
 use lease_source::{Shared, Table, ids};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[test]
@@ -21,6 +21,50 @@ fn a_lease_without_a_record_needs_no_directory() {
     let flake = builder.worker(source).open().unwrap();
     ids(&flake, &table, Duration::from_millis(100), &mut 0);
     assert_eq!(flake.stats().unwrap().state_dir, "");
+}
+
+/// A source may answer two claims of one process with one lease. A release would give it to another process.
+#[test]
+fn a_late_claim_whose_lease_the_next_opening_holds_is_not_given_back() {
+    struct Repeats {
+        table: Shared,
+        lease: Arc<Mutex<Option<Lease>>>,
+        /// If it is there, claims wait for this.
+        opened: Option<Arc<AtomicBool>>,
+    }
+    impl WorkerLeases for Repeats {
+        fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
+            if let Some(opened) = &self.opened {
+                until("the next opening", || opened.load(SeqCst));
+            }
+            let mut lease = self.lease.lock().unwrap();
+            if lease.is_none() {
+                *lease = self.table.claim(request)?;
+            }
+            Ok(lease.clone())
+        }
+        fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
+            self.table.renew(lease, until_ms)
+        }
+        fn release(&self, lease: &Lease, until_ms: i64) -> Answer<()> {
+            self.table.release(lease, until_ms)
+        }
+    }
+    let (place, table, lease) = (Place::new(), Table::new(10_000), Arc::default());
+    let open = |opened, timeout_ms| {
+        let source = Repeats { table: Shared(table.clone()), lease: Arc::clone(&lease), opened };
+        place.builder().timeout_ms(timeout_ms).worker(WorkerSource::leases(source)).open()
+    };
+    let opened = Arc::new(AtomicBool::new(false));
+    open(Some(opened.clone()), 100).unwrap_err();
+    let flake = open(None, PATIENT_MS).unwrap();
+    let first = flake.next().unwrap();
+    opened.store(true, SeqCst);
+    until("nothing is left of the first opening", || Arc::strong_count(&opened) == 1);
+    assert_eq!(*table.releases.lock().unwrap(), []);
+    assert!(flake.next().unwrap() > first);
+    flake.close().unwrap();
+    assert_eq!(table.releases.lock().unwrap().len(), 1);
 }
 
 /// The child has a copy of all that its parent holds, and of the thread that claims.
