@@ -5,7 +5,7 @@ use super::fake_server::{FakeServer, ManualPool, Reaction, Seen, fetch, http, op
 use super::tls::Authority;
 use crate::hang::HANG;
 use leafid_core::{Code, Fetched, Segment};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_request_and_its_answer() {
@@ -83,7 +83,7 @@ fn an_answer_that_goes_on_after_its_end() {
 #[test]
 fn wrong_frames() {
     type Make = fn(&Seen) -> Vec<u8>;
-    let bytes: [(Make, Code, &str); 15] = [
+    let bytes: [(Make, Code, &str); 16] = [
         (|seen| http("200 OK", "Age: 0\r\n", &seen.body()), Code::SourceInvalid, "cache (Age: \"0\")"),
         (|seen| plain("", &seen.body()), Code::SourceInvalid, "does not say where it ends"),
         (|_| plain("", "7"), Code::SourceInvalid, "does not say where it ends"),
@@ -121,6 +121,15 @@ fn wrong_frames() {
             Code::SourceInvalid,
             "a line ends with LF alone",
         ),
+        // It has no chunks: such a response would end with the connection. RFC 9112, section 6.1
+        (
+            |seen| {
+                let head = "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+                (head.to_owned() + &seen.body()).into_bytes()
+            },
+            Code::SourceInvalid,
+            "HTTP/1.0 does not know",
+        ),
         (|_| b"SSH-2.0-OpenSSH\r\n\r\n".to_vec(), Code::SourceInvalid, "a response that is not HTTP"),
         (|_| Vec::new(), Code::SegmentUnavailable, "closed the connection without an answer"),
     ];
@@ -139,6 +148,25 @@ fn wrong_frames() {
     assert!(begun.elapsed() < HANG / 2, "{:?}", begun.elapsed());
     let (_, message) = refused(|_| Reaction::Last(plain(&format!("X: {}\r\n", "a".repeat(40_000)), "")));
     assert!(message.contains("headers that are too long"), "{message}");
+}
+
+/// A proxy that reads these otherwise would pass on another id.
+#[test]
+fn chunks_that_readers_read_differently() {
+    for (chunks, said) in [
+        ("4;x=y\r\n1000\r\n0\r\n\r\n", "the size of a chunk is not 1 to 8 hexadecimal digits"),
+        ("4\r\n1000\r\n0\r\nAge: 1\r\n\r\n", "a trailer follows its last chunk"),
+    ] {
+        for is_whole in [true, false] {
+            let head = |chunks| plain("Transfer-Encoding: chunked\r\n", chunks);
+            let (code, message) = refused(move |_| match is_whole {
+                true => Reaction::Last(head(chunks)),
+                false => Reaction::Drops(head(""), Duration::from_millis(1), chunks.into()),
+            });
+            assert_eq!(code, Code::SourceInvalid, "{message}");
+            assert!(message.contains(said), "{said}: {message}");
+        }
+    }
 }
 
 /// A response whose headers may or may not say where it ends.
