@@ -89,6 +89,20 @@ fn until_recovered(flake: &Snowflake, claims: u64) -> Vec<Code> {
 }
 
 #[test]
+fn a_renewal_that_hangs_is_given_up_and_another_lease_claimed() {
+    let (place, table) = (Place::new(), Table::new(LEASE_MS));
+    let source = hanging(&table);
+    let hangs = source.renewals.clone();
+    hangs.store(true, SeqCst);
+    let flake = place.builder().timeout_ms(GIVEN_UP_MS).worker(WorkerSource::leases(source)).open().unwrap();
+    let mut last = flake.next().unwrap();
+    let codes = until_recovered(&flake, 2);
+    assert!(codes.iter().all(|code| *code == Code::WorkerLost), "{codes:?}");
+    hangs.store(false, SeqCst);
+    ids(&flake, &table, Duration::from_millis(500), &mut last);
+}
+
+#[test]
 fn a_claim_after_a_loss_that_hangs_is_made_again() {
     let (place, table) = (Place::new(), Table::new(LEASE_MS));
     let source = hanging(&table);
