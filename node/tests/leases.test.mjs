@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
+import { until } from './counter.mjs'
 import { LeaseSource, SPAN, run, sleep } from './lease_source.mjs'
 import { HANG, space } from './support.mjs'
 
@@ -89,6 +90,39 @@ test('options are named as here, but not in what the user says', async () => {
     assert.ok(flake.stats().lastError.startsWith(text), flake.stats().lastError)
     flake.close()
   }
+})
+
+test('the peers are asked again before another id is claimed', async () => {
+  const answers = [() => [], async () => [], () => Promise.reject(new Error('away'))]
+  await Promise.all(answers.map(async answer => {
+    const leaseSource = new LeaseSource({ once: true })
+    leaseSource.renew = () => null
+    let asked = 0
+    const peerTimes = () => ++asked && answer()
+    const flake = await Snowflake.open({ ...space(), worker: leaseSource, peerTimes })
+    assert.equal(asked, 1)
+    const { ids } = await run(flake, HANG, recovered)
+    assert.ok(recovered(ids), flake.stats().lastError)
+    assert.ok(asked >= 2)
+    flake.close()
+  }))
+})
+
+test('a claim after a loss that hangs is made again; what it brings late goes back', async () => {
+  const leaseSource = new LeaseSource({ once: true })
+  leaseSource.renew = () => null
+  const claim = leaseSource.claim.bind(leaseSource)
+  let late
+  leaseSource.claim = request =>
+    request.previous === null || late ? claim(request) : new Promise(done => (late = () => done(claim(request))))
+  const flake = new Snowflake({ ...space(), worker: leaseSource, timeoutMs: 5000 })
+  const { ids } = await run(flake, HANG, recovered)
+  assert.ok(recovered(ids))
+  const before = leaseSource.called('release').length
+  late()
+  await until('its release', () => leaseSource.called('release').length > before)
+  leaseSource.assertGave(ids)
+  flake.close()
 })
 
 test('an event loop that is busy for longer than a span: would_block, then it goes on', async () => {

@@ -125,3 +125,18 @@ test('lazy: an error of the claim is that of the next call, and then it is made 
   assert.equal(asked, 2)
   flake.close()
 })
+
+test('closed while the claim is under way: what it brings goes back', async () => {
+  const leaseSource = new LeaseSource()
+  const claim = leaseSource.claim.bind(leaseSource)
+  let answer
+  leaseSource.claim = request => new Promise(done => (answer = () => done(claim(request))))
+  const flake = new Snowflake({ ...space(), worker: leaseSource, lazy: true })
+  assert.equal(thrown(flake.next).code, WOULD_BLOCK)
+  await until('the claim', () => answer)
+  flake.close()
+  answer()
+  await until('the release', () => leaseSource.called('release').length > 0)
+  assert.deepEqual(leaseSource.calls.map(([kind]) => kind), ['claim', 'release'])
+  assert.equal(thrown(flake.next).code, 'ERR_LEAFID_CLOSED')
+})

@@ -144,6 +144,16 @@ test('nonsense is source_invalid, and says what came; no id of it is issued', as
   ids.close()
 })
 
+test('one that never settles is an error that says so, and is not asked beside that', async () => {
+  let asked = 0
+  const ids = open(() => (asked++, never()), { timeoutMs: 1500 })
+  const order = ids.tag('order')
+  await assert.rejects(order.next(), { code: 'ERR_LEAFID_SEGMENT_UNAVAILABLE', message: /within 1500 ms: .*not answered/ })
+  await assert.rejects(order.next(), { code: 'ERR_LEAFID_SEGMENT_UNAVAILABLE' })
+  assert.equal(asked, 1)
+  ids.close()
+})
+
 test('one that asks its own tag is an error, not a deadlock; another tag it may ask', async () => {
   const counter = new Counter()
   const ids = open(async (tag, step) => {

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { Segments } from 'leafid'
 import { Counter, HANG, alone, between, sleep, until } from './counter.mjs'
 
+const UNAVAILABLE = 'ERR_LEAFID_SEGMENT_UNAVAILABLE'
 
 /** A source that answers on command. */
 class Gate extends Counter {
@@ -30,6 +31,24 @@ class Gate extends Counter {
   }
 }
 
+test('a call ends after its own time', async () => {
+  const ids = new Segments({ ...alone(), timeoutMs: 400, fetch: new Gate().fetch })
+  const order = ids.tag('order')
+  const begun = performance.now()
+  const after = async (ms, call) => {
+    await assert.rejects(call, { code: UNAVAILABLE, message: new RegExp(`no id of the tag "order" within ${ms} ms`) })
+    assert.ok(performance.now() - begun >= ms - 3, `within ${ms} ms`)
+  }
+  await Promise.all([
+    after(400, order.next()),
+    after(100, order.take(5, { timeoutMs: 100 })),
+    after(30, order.nextString({ timeoutMs: 30 })),
+    after(600, order.next({ timeoutMs: 600 })),
+  ])
+  assert.equal(order.stats().waiting, 0)
+  ids.close()
+})
+
 test('a call waits with the longest timeout, too', async () => {
   const ids = new Segments({ ...alone(), timeoutMs: 3_600_000, fetch: async (tag, step) => ({ start: 1, end: 1 + step }) })
   assert.equal(await ids.tag('order').next(), 1n)
@@ -45,6 +64,19 @@ test('a busy event loop does not cost a call its id', async () => {
   await until('the fetch', () => counter.asked.length > 0)
   for (const end = Date.now() + 2500; Date.now() < end; );
   assert.equal((await call).length, 10)
+  ids.close()
+})
+
+test('a take that makes progress gets its time again', async () => {
+  const answers = []
+  const ids = new Segments({ ...alone(), fetch: () => new Promise(done => answers.push(done)) })
+  const call = ids.tag('order').take(20, { timeoutMs: 5000 }).catch(error => error)
+  await until('the fetch', () => answers.length === 1)
+  await sleep(500)
+  const begun = performance.now()
+  answers[0]({ start: 1, end: 11 })
+  assert.equal((await call).code, UNAVAILABLE)
+  assert.ok(performance.now() - begun >= 5000 - 3)
   ids.close()
 })
 

@@ -1,4 +1,5 @@
-/* What says where the time in ids comes from and what is recorded: peer_times, start_after, coarse, lazy, persist. */
+/* What says where the time in ids comes from and what is recorded: peer_times, start_after, coarse, lazy, persist; what
+   to do when it is behind or used up. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -202,11 +203,29 @@ static void lazily(void) {
     CHECK_STATUS(open_and_free(options, &flake), LEAFID_INVALID_ARGUMENT);
 }
 
+/* The core refuses one of the four pairs alone, so each value is told from the other one of its option. */
+static void rules_by_value(void) {
+    leafid_snowflake *flake;
+    for (int waits = 0; waits < 2; waits++) {
+        for (int borrows = 0; borrows < 2; borrows++) {
+            leafid_snowflake_options *options = options_for(fresh_dir(), fresh_name(), "3");
+            int32_t rule = waits ? LEAFID_ON_CLOCK_BACKWARDS_WAIT : LEAFID_ON_CLOCK_BACKWARDS_CONTINUE;
+            CHECK_STATUS(leafid_snowflake_options_set_on_clock_backwards(options, rule), LEAFID_OK);
+            rule = borrows ? LEAFID_ON_EXHAUSTED_BORROW : LEAFID_ON_EXHAUSTED_WAIT;
+            CHECK_STATUS(leafid_snowflake_options_set_on_exhausted(options, rule), LEAFID_OK);
+            CHECK_STATUS(open_and_free(options, &flake), waits && borrows ? LEAFID_INVALID_ARGUMENT : LEAFID_OK);
+            leafid_snowflake_free(flake);
+        }
+    }
+    CHECK_SAYS("on_exhausted is \"borrow\"; allowed: \"wait\"");
+}
+
 int main(void) {
     test("every answer peer_times can give", peer_times);
     test("peer_times that hangs prevents no start", peers_that_hang);
     test("start_after", start_after);
     test("clock_source: coarse, and its lag", coarse);
+    test("on_clock_backwards and on_exhausted, each of their values", rules_by_value);
     test("persist 0 keeps no record, and refuses a range", unpersisted);
     test("lazy: the first id claims, and says what open would have said", lazily);
     return finish();
