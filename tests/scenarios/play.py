@@ -71,7 +71,7 @@ class Agent:
     """A process, and the handle that is open in it."""
 
     def __init__(self, command, name, happens):
-        self.name, self.is_closed = name, False
+        self.name, self.is_closed, self.claims_again = name, False, False
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.listening = threading.Thread(target=self.listen, args=[happens], daemon=True)
         self.listening.start()
@@ -264,6 +264,9 @@ class Player:
         by = int(time.time() * 1000) - self.passed_ms
         if isinstance(gives, dict) and (until := gives.get("until_ms") or gives.get("until")):
             self.until_ms = until + by
+        if agent and message["asks"] == "claim":
+            # One that fails after a loss is made again by itself, some time.
+            agent.claims_again = bool(fails) and message["sent"]["previous"] is not None
         if agent is None:
             return message["answer"](moved(gives, by), fails, **more)
         if isinstance(fails, dict):
@@ -349,8 +352,15 @@ class Player:
 
     def nothing_is_left(self):
         self.settle()
-        # What is asked again after a failure comes by itself, some time.
         assert not self.outcomes, self.outcomes
+        # What is asked again after a failure, and renewals and fetches, come by themselves, some time.
+        left = [
+            message
+            for agent, message in self.requests
+            if message["asks"].endswith("release")
+            or message["asks"].endswith("claim") and not (agent and agent.claims_again and not agent.is_closed)
+        ]
+        assert not left, left
         told = [line for line in self.lines if line[0] == "warn"]
         assert not told, told
 
