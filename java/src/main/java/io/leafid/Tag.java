@@ -151,8 +151,8 @@ public final class Tag {
     }
 
     /**
-     * The same, with another longest wait, milliseconds. A cancel puts back the ids that the call had; of one that
-     * comes while they are handed over, they are never issued.
+     * The same, with another longest wait, milliseconds. A cancel puts back the ids that the call had. If it comes while
+     * they are handed over, they are a gap.
      */
     public CompletableFuture<long[]> takeAsync(int n, long timeoutMs) {
         return handedOver(many(n, timeoutMs), ids -> ids);
