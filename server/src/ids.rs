@@ -94,9 +94,12 @@ impl Serialize for Ids {
 
 impl Decimal {
     fn of(number: u64) -> Decimal {
-        let mut decimal = Decimal { digits: [b'0'; DIGITS], start: DIGITS - 1 };
-        decimal.add(number);
-        decimal
+        let mut digits = [b'0'; DIGITS];
+        let mut buffer = itoa::Buffer::new();
+        let text = buffer.format(number).as_bytes();
+        let start = DIGITS - text.len();
+        digits[start..].copy_from_slice(text);
+        Decimal { digits, start }
     }
 
     /// Most steps change one digit, and need no division of the whole number.

@@ -1,16 +1,15 @@
 //! Tags made and changed: `POST /api/tag`.
 
 use super::answer::{self, Handled};
-use super::app::App;
-use crate::access::{Denied, Grant};
+use super::guard::Granted;
+use crate::access::Denied;
 use crate::store::TagChange;
 use axum::body::Bytes;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use leafid_core::options::check_row_tag;
 use leafid_core::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// The longest description, in characters: Leaf's column.
 const LONGEST: usize = 256;
@@ -34,11 +33,7 @@ struct Changed {
     created: bool,
 }
 
-pub(super) async fn set_tag(
-    State(app): State<Arc<App>>,
-    Extension(grant): Extension<Grant>,
-    body: Bytes,
-) -> Handled {
+pub(super) async fn set_tag(State(Granted { app, grant }): State<Granted>, body: Bytes) -> Handled {
     if app.options.admin_listen.is_none() && !grant.has_token() {
         let message = "the admin API is off: it needs a token with the scope admin, or --admin-listen";
         return Err(Denied::Forbidden(message.to_owned()).into());

@@ -26,9 +26,16 @@ pub(super) struct Gate {
     pub(super) is_paced: bool,
 }
 
-/// Puts a gate before handlers, which find the [`Grant`], and check the tag.
+/// Puts a gate before handlers, which get what it [`Granted`], and check the tag.
 #[derive(Clone)]
 pub(super) struct Guard(Arc<Gate>);
+
+/// The state of a handler behind a gate.
+#[derive(Clone)]
+pub(super) struct Granted {
+    pub(super) app: Arc<App>,
+    pub(super) grant: Grant,
+}
 
 /// A handler behind a gate. It is no layer of the router: one takes more of a request's time than the gate.
 #[derive(Clone)]
@@ -40,21 +47,18 @@ pub(super) struct Guarded<H> {
 impl Gate {
     /// Lets requests through whose token has the scope, and without tokens those that no page of another site has sent;
     /// of both those within their client's rate. Otherwise it returns the refusal.
-    fn refusal(&self, request: &mut Request) -> Option<Response<Body>> {
-        let grant = match self.grant(request) {
-            Ok(grant) => grant,
-            Err(denied) => return Some(answer::denied(&denied)),
-        };
+    fn granted(&self, request: &Request) -> Result<Grant, Box<Response<Body>>> {
+        let grant = self.grant(request).map_err(|denied| Box::new(answer::denied(&denied)))?;
         if self.is_paced
             && let Some(limits) = &self.app.rate_limits
             && let Some(client) = request.extensions().get::<Client>()
             && let Err(too_many) = limits.take(Some(&grant), *client)
         {
             let status = StatusCode::TOO_MANY_REQUESTS;
-            return Some(too_many.marked(answer::refusal(status, "too_many_requests", too_many.message())));
+            let refusal = answer::refusal(status, "too_many_requests", too_many.message());
+            return Err(Box::new(too_many.marked(refusal)));
         }
-        request.extensions_mut().insert(grant);
-        None
+        Ok(grant)
     }
 
     fn grant(&self, request: &Request) -> Result<Grant, Denied> {
@@ -77,16 +81,16 @@ impl Guard {
     }
 }
 
-impl<T, S, H: Handler<T, S>> Handler<T, S> for Guarded<H> {
+impl<T, H: Handler<T, Granted>> Handler<T, Arc<App>> for Guarded<H> {
     type Future = Either<H::Future, BoxFuture<'static, Response<Body>>>;
 
-    fn call(self, mut request: Request, state: S) -> Self::Future {
-        match self.gate.refusal(&mut request) {
-            None => Either::Left(self.handler.call(request, state)),
-            Some(refusal) => Either::Right(Box::pin(async {
+    fn call(self, request: Request, app: Arc<App>) -> Self::Future {
+        match self.gate.granted(&request) {
+            Ok(grant) => Either::Left(self.handler.call(request, Granted { app, grant })),
+            Err(refusal) => Either::Right(Box::pin(async {
                 // With its body unread the connection would be closed, perhaps before the client has read why.
                 hear(request.into_body()).await;
-                refusal
+                *refusal
             })),
         }
     }

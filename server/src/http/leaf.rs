@@ -5,7 +5,7 @@
 
 use super::answer::{self, JSON, Refusal, TEXT};
 use super::app::App;
-use super::guard::hear;
+use super::guard::{Granted, hear};
 use super::spelling;
 use super::words::Words;
 use crate::access::Grant;
@@ -13,14 +13,15 @@ use crate::clock::unix_ms;
 use crate::ids::Ids;
 use crate::tags::Patience;
 use axum::body::Body;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Extension, FromRequest, Path, Request, State};
+use axum::extract::{FromRequest, Request, State};
 use axum::http::header::{ALLOW, CONNECTION, HeaderValue};
 use axum::http::{Response, StatusCode, Uri};
 use leafid_core::{Code, Error, Layout, Result, Utc, parse_id};
+use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::convert::Infallible;
+use std::str::Utf8Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,6 +89,11 @@ impl<S: Send + Sync> FromRequest<S> for AskedIds {
 }
 
 impl AskedIds {
+    /// The last part of the path.
+    fn tag(&self) -> std::result::Result<Cow<'_, str>, Utf8Error> {
+        percent_decode_str(self.uri.path().rsplit('/').next().unwrap_or_default()).decode_utf8()
+    }
+
     /// The last `n` of the query: then a batch is asked for.
     fn n(&self, app: &App) -> Option<Cow<'_, str>> {
         let query = self.uri.query().filter(|_| !app.options.strict_leaf)?;
@@ -96,15 +102,13 @@ impl AskedIds {
 }
 
 pub(super) async fn segment(
-    State(app): State<Arc<App>>,
-    Extension(grant): Extension<Grant>,
-    tag: std::result::Result<Path<String>, PathRejection>,
+    State(Granted { app, grant }): State<Granted>,
     asked: AskedIds,
 ) -> Response<Body> {
     let path = asked.uri.path();
-    let tag = match tag {
-        Ok(Path(tag)) => tag,
-        Err(_) if app.options.strict_leaf => spelling::name(path),
+    let tag = match asked.tag() {
+        Ok(tag) => tag,
+        Err(_) if app.options.strict_leaf => spelling::name(path).into(),
         Err(_) => return spring(&app, StatusCode::BAD_REQUEST, None, "the tag is no UTF-8", path),
     };
     if app.options.no_segment {
@@ -129,7 +133,7 @@ async fn take(app: &App, grant: &Grant, name: &str, n: Option<&str>) -> std::res
     Ok(app.tags.take(tag, count(app, n)?, patience(app)).await?)
 }
 
-pub(super) async fn snowflake(State(app): State<Arc<App>>, asked: AskedIds) -> Response<Body> {
+pub(super) async fn snowflake(State(Granted { app, .. }): State<Granted>, asked: AskedIds) -> Response<Body> {
     let path = asked.uri.path();
     let Some(snowflake) = &app.snowflake else { return switched_off(&app, "snowflake", path) };
     let n = asked.n(&app);

@@ -1,19 +1,18 @@
 //! Leases of worker ids: docs/LEASES.md.
 
 use super::answer::{self, Handled, Refusal};
-use super::app::App;
+use super::guard::Granted;
 use crate::access::Grant;
 use crate::holder::stored;
 use crate::lease_rules::Claim;
 use axum::body::{Body, Bytes};
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::header::USER_AGENT;
 use axum::http::{HeaderMap, Response, StatusCode};
 use leafid_core::options::id_space;
 use leafid_core::{Code, Error, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Times and ids above this lose digits in JavaScript.
 const LARGEST: i64 = 1 << 53;
@@ -59,8 +58,7 @@ struct Renewed {
 }
 
 pub(super) async fn claim(
-    State(app): State<Arc<App>>,
-    Extension(grant): Extension<Grant>,
+    State(Granted { app, grant }): State<Granted>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Handled {
@@ -93,11 +91,7 @@ pub(super) async fn claim(
     Ok(answer::json(StatusCode::OK, &claimed))
 }
 
-pub(super) async fn renew(
-    State(app): State<Arc<App>>,
-    Extension(grant): Extension<Grant>,
-    body: Bytes,
-) -> Handled {
+pub(super) async fn renew(State(Granted { app, grant }): State<Granted>, body: Bytes) -> Handled {
     let (name, HolderBody { worker_id, token, until, nonce, .. }) = holder(&grant, &body)?;
     let renewal = app.leases.renew(&name, worker_id, &token, until).await?;
     let renewed = Renewed {
@@ -109,11 +103,7 @@ pub(super) async fn renew(
     Ok(answer::json(StatusCode::OK, &renewed))
 }
 
-pub(super) async fn release(
-    State(app): State<Arc<App>>,
-    Extension(grant): Extension<Grant>,
-    body: Bytes,
-) -> Handled {
+pub(super) async fn release(State(Granted { app, grant }): State<Granted>, body: Bytes) -> Handled {
     let (name, HolderBody { worker_id, token, until, .. }) = holder(&grant, &body)?;
     app.leases.release(&name, worker_id, &token, until).await?;
     let mut response = Response::new(Body::empty());

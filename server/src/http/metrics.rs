@@ -1,12 +1,11 @@
 //! Prometheus' text.
 
 use super::answer;
-use super::app::App;
 use super::counts::Labels;
+use super::guard::Granted;
 use super::metrics_workers;
-use crate::access::Grant;
 use axum::body::Body;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use prometheus_client::encoding::text::{encode, encode_registry};
 use prometheus_client::metrics::counter::Counter;
@@ -14,17 +13,13 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 const KIND: &str = "application/openmetrics-text;version=1.0.0;charset=utf-8";
 /// Tags beyond these, by name, are in the sums only: a page of all would be too long.
 const MOST_TAGS: usize = 1_000;
 
-pub(super) async fn metrics(
-    State(app): State<Arc<App>>,
-    Extension(grant): Extension<Grant>,
-) -> Response<Body> {
+pub(super) async fn metrics(State(Granted { app, grant }): State<Granted>) -> Response<Body> {
     let mut registry = Registry::with_prefix("leafid_server");
     let build = vec![("version", env!("CARGO_PKG_VERSION")), ("store", app.store.name())];
     registry.register("build", "The version, and the kind of the store", Info::new(build));

@@ -5,6 +5,7 @@
 
 use super::answer::{self, Handled};
 use super::app::App;
+use super::guard::Granted;
 use super::leaf;
 use super::monitor_leases::LeasesView;
 use super::monitor_tags::{Order, TagsView, Wanted};
@@ -12,7 +13,7 @@ use crate::access::Grant;
 use crate::clock::running;
 use crate::holder::Holder;
 use axum::body::Body;
-use axum::extract::{Extension, Query, State};
+use axum::extract::{Query, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
@@ -89,8 +90,7 @@ pub(super) async fn file(State(app): State<Arc<App>>, uri: Uri) -> Response<Body
 }
 
 pub(super) async fn state(
-    State(app): State<Arc<App>>,
-    Extension(grant): Extension<Grant>,
+    State(Granted { app, grant }): State<Granted>,
     Query(words): Query<HashMap<String, String>>,
 ) -> Handled {
     Ok(secured(answer::json(StatusCode::OK, &figures(&app, grant, &words).await?), "no-store"))

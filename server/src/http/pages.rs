@@ -1,17 +1,15 @@
 //! Leaf's pages: /cache shows the tags that this server holds, /db the rows of the table. JSON if the client asks for it.
 
 use super::answer::{self, Handled, wants_json};
-use super::app::App;
-use crate::access::Grant;
+use super::guard::Granted;
 use crate::tags::TagStats;
 use axum::body::Body;
-use axum::extract::{Extension, Query, State};
+use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderValue};
 use axum::http::{HeaderMap, Response, StatusCode};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::Arc;
 
 const HTML: &str = "text/html;charset=UTF-8";
 /// A page of more would be too long: the next one begins behind `?after=` its last tag.
@@ -24,8 +22,7 @@ const STYLE: &str = ":root{color-scheme:light dark;font-family:sans-serif}table{
     td,th{padding:.3em .8em;text-align:left;border-bottom:1px solid #8886}td{font-variant-numeric:tabular-nums}";
 
 pub(super) async fn cache(
-    State(app): State<Arc<App>>,
-    Extension(grant): Extension<Grant>,
+    State(Granted { app, grant }): State<Granted>,
     Query(words): Query<HashMap<String, String>>,
     headers: HeaderMap,
 ) -> Response<Body> {
@@ -36,8 +33,7 @@ pub(super) async fn cache(
 }
 
 pub(super) async fn db(
-    State(app): State<Arc<App>>,
-    Extension(grant): Extension<Grant>,
+    State(Granted { app, grant }): State<Granted>,
     Query(words): Query<HashMap<String, String>>,
     headers: HeaderMap,
 ) -> Handled {

@@ -1,15 +1,13 @@
 //! Ranges of a tag, straight from the store: docs/SEGMENTS.md.
 
 use super::answer::{self, Handled};
-use super::app::App;
-use crate::access::Grant;
+use super::guard::Granted;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Extension, Path, Query, State};
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use leafid_core::{Error, LARGEST_STEP, Result, parse_id};
 use serde::Serialize;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// The longest nonce that is repeated.
 const LONGEST_NONCE: usize = 128;
@@ -33,8 +31,7 @@ struct RangeQuery<'q> {
 }
 
 pub(super) async fn range(
-    State(app): State<Arc<App>>,
-    Extension(grant): Extension<Grant>,
+    State(Granted { app, grant }): State<Granted>,
     tag: std::result::Result<Path<String>, PathRejection>,
     Query(words): Query<HashMap<String, String>>,
 ) -> Handled {

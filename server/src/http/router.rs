@@ -4,7 +4,7 @@ use super::admin;
 use super::answer;
 use super::app::App;
 use super::counts::Api;
-use super::guard::{Gate, Guard, MOST_BODY};
+use super::guard::{Gate, Granted, Guard, MOST_BODY};
 use super::hosts::Hosts;
 use super::leaf;
 use super::lease;
@@ -49,16 +49,16 @@ pub(crate) fn public_api(app: &Arc<App>) -> Served {
     let (ids, ranges, claims) = (paced(Scope::Ids), paced(Scope::Ranges), paced(Scope::Leases));
     // They keep or end what was granted: a refusal would take a worker id from a process that works.
     let held = guard(app, &hosts, Scope::Leases, false);
-    let routes = Router::new()
-        .route("/decodeSnowflakeId", any_method(leaf::decode, leaf::options))
-        .route("/api/segment/get/{tag}", guarded(&ids, leaf::segment))
-        .route("/api/snowflake/get/{tag}", guarded(&ids, leaf::snowflake))
-        .route("/api/segment/range/{tag}", post(ranges.before(range::range)))
-        .route("/api/worker/claim", post(claims.before(lease::claim)))
-        .route("/api/worker/renew", post(held.before(lease::renew)))
-        .route("/api/worker/release", post(held.before(lease::release)))
-        .merge(tinyids())
-        .merge(watching(app, &hosts));
+    let routes = router([
+        ("/decodeSnowflakeId", any_method(leaf::decode, leaf::options)),
+        ("/api/segment/get/{tag}", guarded(&ids, leaf::segment)),
+        ("/api/snowflake/get/{tag}", guarded(&ids, leaf::snowflake)),
+        ("/api/segment/range/{tag}", post(ranges.before(range::range))),
+        ("/api/worker/claim", post(claims.before(lease::claim))),
+        ("/api/worker/renew", post(held.before(lease::renew))),
+        ("/api/worker/release", post(held.before(lease::release))),
+    ]);
+    let routes = routes.merge(tinyids()).merge(watching(app, &hosts));
     let routes = match app.options.admin_listen {
         None => routes.merge(administration(app, &hosts)),
         Some(_) => routes,
@@ -74,16 +74,28 @@ pub(crate) fn admin_api(app: &Arc<App>, listens: SocketAddr) -> Served {
 
 fn administration(app: &Arc<App>, hosts: &Arc<Hosts>) -> Router<Arc<App>> {
     let admin = guard(app, hosts, Scope::Admin, false);
-    Router::new().route("/api/tag", post(admin.before(admin::set_tag)))
+    router([("/api/tag", post(admin.before(admin::set_tag)))])
 }
 
 /// Their token is a word of the request, and they check it themselves.
 fn tinyids() -> Router<Arc<App>> {
-    Router::new()
-        .route("/tinyid/id/nextId", any_method(tinyid::next_id, leaf::options))
-        .route("/tinyid/id/nextIdSimple", any_method(tinyid::next_id_simple, leaf::options))
-        .route("/tinyid/id/nextSegmentId", any_method(tinyid::next_segment_id, leaf::options))
-        .route("/tinyid/id/nextSegmentIdSimple", any_method(tinyid::next_segment_id_simple, leaf::options))
+    router([
+        ("/tinyid/id/nextId", any_method(tinyid::next_id, leaf::options)),
+        ("/tinyid/id/nextIdSimple", any_method(tinyid::next_id_simple, leaf::options)),
+        ("/tinyid/id/nextSegmentId", any_method(tinyid::next_segment_id, leaf::options)),
+        ("/tinyid/id/nextSegmentIdSimple", any_method(tinyid::next_segment_id_simple, leaf::options)),
+    ])
+}
+
+/// Routes, by whose paths spans are named.
+fn router<const N: usize>(routes: [(&'static str, MethodRouter<Arc<App>>); N]) -> Router<Arc<App>> {
+    routes.into_iter().fold(Router::new(), |router, (path, methods)| {
+        let methods = match traces::is_on() {
+            true => methods.layer(from_fn(move |request, next| routed(path, request, next))),
+            false => methods,
+        };
+        router.route(path, methods)
+    })
 }
 
 /// A handler of Spring that names no method takes all of them, and Spring answers OPTIONS itself.
@@ -96,23 +108,24 @@ fn any_method<T: 'static, O: 'static>(
 }
 
 /// The same behind a gate.
-fn guarded<T: 'static>(guard: &Guard, handler: impl Handler<T, Arc<App>>) -> MethodRouter<Arc<App>> {
+fn guarded<T: 'static>(guard: &Guard, handler: impl Handler<T, Granted>) -> MethodRouter<Arc<App>> {
     any_method(guard.before(handler), guard.before(leaf::options))
 }
 
 /// What the health of a server is seen by.
 fn watching(app: &Arc<App>, hosts: &Arc<Hosts>) -> Router<Arc<App>> {
     let watch = guard(app, hosts, Scope::Metrics, false);
-    Router::new()
-        .route("/health", get(status::health))
-        .route("/ready", get(status::ready))
-        .route("/openapi.json", get(status::openapi))
-        .route("/monitor", get(monitor::page))
-        .route("/monitor/{file}", get(monitor::file))
-        .route("/metrics", get(watch.before(metrics::metrics)))
-        .route("/cache", guarded(&watch, pages::cache))
-        .route("/db", guarded(&watch, pages::db))
-        .route("/monitor/state", get(watch.before(monitor::state)))
+    router([
+        ("/health", get(status::health)),
+        ("/ready", get(status::ready)),
+        ("/openapi.json", get(status::openapi)),
+        ("/monitor", get(monitor::page)),
+        ("/monitor/{file}", get(monitor::file)),
+        ("/metrics", get(watch.before(metrics::metrics))),
+        ("/cache", guarded(&watch, pages::cache)),
+        ("/db", guarded(&watch, pages::db)),
+        ("/monitor/state", get(watch.before(monitor::state))),
+    ])
 }
 
 fn guard(app: &Arc<App>, hosts: &Arc<Hosts>, scope: Scope, is_paced: bool) -> Guard {
@@ -122,7 +135,6 @@ fn guard(app: &Arc<App>, hosts: &Arc<Hosts>, scope: Scope, is_paced: bool) -> Gu
 fn served(app: &Arc<App>, routes: Router<Arc<App>>) -> Served {
     let again = routes.clone().fallback(leaf::not_found).with_state(app.clone());
     let routes = routes.fallback(move |request: Request| respelled(again, request));
-    let routes = if traces::is_on() { routes.layer(from_fn(routed)) } else { routes };
     Served { app: app.clone(), routes: routes.with_state(app.clone()) }
 }
 

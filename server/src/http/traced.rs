@@ -2,7 +2,7 @@
 
 use crate::traces::{self, RequestSpan};
 use axum::body::Body;
-use axum::extract::{MatchedPath, Request};
+use axum::extract::Request;
 use axum::http::Response;
 use axum::middleware::Next;
 
@@ -17,8 +17,7 @@ pub(super) async fn traced(
 }
 
 /// Tells the span its route, which is known behind the router alone.
-pub(super) async fn routed(request: Request, next: Next) -> Response<Body> {
-    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+pub(super) async fn routed(route: &str, request: Request, next: Next) -> Response<Body> {
     traces::routed(request.method(), route);
     next.run(request).await
 }
