@@ -2,6 +2,8 @@
 # on PATH is taken.
 
 python_base = $(word 2,$(shell python/interpreters.sh $(PYTHON) | head -n 1))
+# Those that are tested.
+python_tested = python/interpreters.sh $(PYTHON) $(if $(filter first,$(PYTHONS)),| head -n 1)
 python_sources := $(shell find core/src bindings/rust/src bindings/python/src python/leafid -type f -not -name '*.pyc') \
 	$(wildcard Cargo.toml Cargo.lock */Cargo.toml bindings/*/Cargo.toml) python/pyproject.toml python/README.md
 python_tools := build/venv-maturin
@@ -16,16 +18,16 @@ made/python: build/venv/leafid
 # The tests on the installed wheel, under each interpreter found; one wheel serves all of them. The slow ones run under
 # the first alone. A newer interpreter for which there are no NumPy and mypy yet is left out, and that is said.
 test/python: build/wheels/done check/python
-	@python/interpreters.sh $(PYTHON) | { marks=; while read -r version python; do \
+	@$(python_tested) | { marks=; while read -r version python; do \
 	    if test -e build/venv-$$version/done; then \
 	        $(MAKE) --no-print-directory python_version=$$version python_path=$$python python_marks="$$marks" \
 	            run/test-python </dev/null || exit 1; \
-	    else echo "== Python $$version: LEFT OUT, the test need/tools cannot be installed"; fi; marks='not slow'; \
+	    else echo "== Python $$version: LEFT OUT, what its tests need cannot be installed"; fi; marks='not slow'; \
 	done; }
 
 # The interpreters and what they test with; only the first must be there.
 need/venvs:
-	@python/interpreters.sh $(PYTHON) | { must=yes; while read -r version python; do \
+	@$(python_tested) | { must=yes; while read -r version python; do \
 	    $(MAKE) --silent python_version=$$version python_path=$$python build/venv-$$version/done </dev/null || \
 	        test $$must = no || exit 1; must=no; \
 	done; test $$must = no; }
