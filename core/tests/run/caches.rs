@@ -1,9 +1,9 @@
 //! The files of the cached leases of a host.
 
-use super::hosts::Written;
+use super::disk::{Written, broken};
 use super::lease_server::Given;
 use super::told::Told;
-use leafid_core::call::{Clocks, FileAction, IoFailure, SharedFailure};
+use leafid_core::call::{Clocks, FileAction, SharedFailure};
 use leafid_core::format::file_steps::{FileFacts, FileStep};
 use leafid_core::format::two_slots::SLOT_BYTES;
 use leafid_core::run::cache_read::lease_file_name;
@@ -61,7 +61,7 @@ impl Caches {
         written: Written,
         fails: bool,
     ) -> (RunCallEnd, Told) {
-        let (wall_ms, broken) = (clocks.wall_ms, broken());
+        let (wall_ms, broken) = (clocks.wall_ms, SharedFailure::Io(FileAction::Write, broken()));
         let end = match call {
             RunCall::ListLeaseCaches(mut call) => {
                 self.files.iter().for_each(|(id, file)| call.add(&lease_file_name(*id), &file.bytes));
@@ -116,10 +116,6 @@ impl Caches {
             None => self.copy = self.files.iter().next().map(|(id, file)| (*id, file.clone())),
         }
     }
-}
-
-fn broken() -> SharedFailure {
-    SharedFailure::Io(FileAction::Write, IoFailure::other("the disk is broken"))
 }
 
 pub(crate) fn is_of_cache(call: &RunCall) -> bool {

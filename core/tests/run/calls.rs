@@ -1,13 +1,14 @@
 //! The carrying out of calls: as a host does it, but for the plan of each.
 
 use super::caches::is_of_cache;
-use super::hosts::{Pid, Written};
+use super::disk::{Pid, Written, broken};
 use super::plan::Plan;
-use super::sources::{is_of_source, lease_use, serve, unanswered};
+use super::seen::Wrong;
+use super::sources::{is_of_source, serve, unanswered};
 use super::told::Told;
-use super::world::{Workers, World};
-use leafid_core::call::{CallId, Clocks, FileAction, IoFailure};
-use leafid_core::run::{Claimed, Holder, Lane, RunCall, RunCallEnd, RunState, SourceFailure};
+use super::world::{LEASE_MS, Workers, World};
+use leafid_core::call::{CallId, Clocks};
+use leafid_core::run::{Claimed, Lane, RunCall, RunCallEnd, RunState, SourceFailure};
 use leafid_core::{Code, Error};
 
 /// A call that is under way.
@@ -56,7 +57,12 @@ impl World {
         let mut plan = if goes_well { Plan::well(&mut self.random) } else { Plan::any(&mut self.random) };
         let asked = self.clocks(pid);
         self.tell(|| format!("{pid} asks {id:?} {}: {plan:?}", name_of(&call)));
-        self.check_asked(pid, &call, asked);
+        if let RunCall::WriteRecord(write) = &call {
+            let now_ms = self.filtered_ms(pid);
+            let (process, layout) = (&self.processes[&pid], self.layout);
+            let file = self.hosts[process.host].disk.held(pid);
+            process.keeps(pid, process.seen.writes(write, file, now_ms, asked.boot, layout));
+        }
         if lane == Lane::Disk {
             let busy =
                 self.flights.iter().any(|flight| flight.pid == pid && flight.lane == lane && !flight.again);
@@ -94,20 +100,6 @@ impl World {
             abandoned: false,
         };
         self.flights.push(flight);
-    }
-
-    fn check_asked(&mut self, pid: Pid, call: &RunCall, asked: Clocks) {
-        if let Some(lease_use) = lease_use(call) {
-            self.judge.asked(pid, lease_use);
-        }
-        let host = &self.hosts[self.processes[&pid].host];
-        if let RunCall::WriteRecord(write) = call {
-            let worker_id =
-                host.record_of(pid).unwrap_or_else(|| panic!("process {pid} writes without a lock"));
-            let mut write = write.clone();
-            let (slot, stored) = (write.slot(), write.record(u128::MAX).clone());
-            self.judge.writes(pid, &host.files[&worker_id], &stored, slot, asked.boot);
-        }
     }
 
     /// All effects and ends that are due.
@@ -172,68 +164,28 @@ impl World {
 
     fn use_disk(&mut self, pid: Pid, call: RunCall, plan: &Plan) -> RunCallEnd {
         let random = u128::from(self.random.next());
-        let host = &mut self.hosts[self.processes[&pid].host];
-        let broken = || IoFailure::other("the disk is broken");
-        match call {
-            RunCall::LockHost(call) => match host.lock(call.worker_id(), pid) {
-                true => call.taken(),
-                false => {
-                    // Where its server has leased it to this host, it is left to end.
-                    if self.workers == Workers::Servers {
-                        self.judge.may_end(pid, call.worker_id());
-                    }
-                    call.held()
-                }
-            },
-            RunCall::UnlockHost(call) => {
-                host.unlock(pid);
-                call.end()
-            }
-            RunCall::Holder(call) => {
-                let by = host.holder(call.worker_id()).map(|pid| format!("process {pid}"));
-                call.end(Holder { by, ..Holder::default() })
-            }
-            RunCall::Names(call) => call.end(Vec::new()),
-            RunCall::ListRecords(call) => {
-                let names: Vec<_> = host.files.keys().map(|id| format!("worker-{id}.state")).collect();
-                call.end(names.iter().map(String::as_str))
-            }
-            RunCall::PeekRecord(call) => match host.files.get(&call.worker_id()) {
-                None => call.missing().into(),
-                Some(_) if plan.fails => call.failed("the record", &broken()).into(),
-                Some(file) => call.read(&file.bytes, "the record").into(),
-            },
-            RunCall::OpenRecord(call) => {
-                let new = call.initial().expect("it fits");
-                match host.open(call.worker_id(), pid, &new) {
-                    true => {
-                        let bytes = host.files[&call.worker_id()].bytes.clone();
-                        call.read(&bytes, "the record").into()
-                    }
-                    false => call.held().into(),
-                }
-            }
-            RunCall::WriteRecord(mut write) => {
-                let file = host.locked(pid);
-                if let Err(error) = write.check(Some(&file.bytes)) {
-                    return write.end(Err(error)).into();
-                }
-                let (slot, bytes) = (write.slot(), write.bytes(random).expect("it fits"));
+        let process = self.processes.get_mut(&pid).expect("it lives");
+        let disk = &mut self.hosts[process.host].disk;
+        let (end, found) = match call {
+            RunCall::PeekRecord(call) if plan.fails => (call.failed("the record", &broken()).into(), Ok(())),
+            RunCall::WriteRecord(write) => {
                 let torn = plan.torn && self.torn_left > 0;
                 self.torn_left -= u32::from(torn);
-                file.write(slot, &bytes, if torn { Written::Half } else { Written::Whole });
-                if plan.fails {
-                    return write.failed(FileAction::Write, &broken()).into();
+                let written = if torn { Written::Half } else { Written::Whole };
+                return disk.write(pid, *write, Some(random), (written, plan.fails)).expect("it is locked");
+            }
+            call => {
+                // Where its server has leased it to this host, it is left to end.
+                if let (RunCall::LockHost(lock), Workers::Servers) = (&call, self.workers)
+                    && disk.holder(lock.worker_id()).is_some()
+                {
+                    process.seen.leases.may_end(lock.worker_id());
                 }
-                file.keep(slot);
-                write.end(Ok(())).into()
+                disk.carry_out(pid, call)
             }
-            RunCall::CloseRecord(call) => {
-                host.close(pid);
-                call.end()
-            }
-            _ => unreachable!("it is not of the disk"),
-        }
+        };
+        process.keeps(pid, found);
+        end
     }
 
     /// A call that fails without an effect.
@@ -259,7 +211,10 @@ impl World {
         // A renewal in whose place another one came says nothing.
         let says_nothing = matches!(told, Told::NotHeld { .. }) && flight.abandoned && self.holds(pid);
         if !flight.again && !says_nothing {
-            self.judge.told(pid, &told, clocks.boot);
+            self.judge.cached += u64::from(matches!(told, Told::Cached(..)));
+            let process = self.processes.get_mut(&pid).expect("it is there");
+            let found = process.seen.leases.learn(&told, clocks.boot, LEASE_MS).map_err(Wrong::Lease);
+            process.keeps(pid, found);
         }
         let now = self.clocks(pid);
         let process = self.processes.get_mut(&pid).expect("it is there");
@@ -295,16 +250,16 @@ impl World {
                 continue;
             }
             match flight.call.take() {
-                Some(RunCall::WriteRecord(mut write)) => {
-                    let file = self.hosts[host].locked(pid);
+                Some(RunCall::WriteRecord(write)) => {
                     let written = match self.random.below(3) {
                         0 => Written::Whole,
                         1 if self.torn_left > 0 => Written::Half,
                         _ => Written::Nothing,
                     };
-                    if flight.effect_at.is_some() && write.check(Some(&file.bytes)).is_ok() {
+                    if flight.effect_at.is_some() {
                         self.torn_left -= u32::from(written == Written::Half);
-                        file.write(write.slot(), &write.bytes(random).expect("it fits"), written);
+                        let disk = &mut self.hosts[host].disk;
+                        disk.write(pid, *write, Some(random), (written, true)).expect("it is locked");
                     }
                 }
                 Some(call) if is_of_source(&call) && self.random.below(2) == 0 => {

@@ -8,12 +8,15 @@ mod common;
 
 mod caches;
 mod calls;
+#[allow(dead_code, reason = "another program uses the rest")]
+mod disk;
 mod hosts;
 mod judge;
 #[allow(dead_code, reason = "another program uses the rest")]
 mod lease_server;
 mod mischief;
 mod plan;
+mod seen;
 #[allow(dead_code, reason = "another program uses the rest")]
 mod sources;
 #[allow(dead_code, reason = "another program uses the rest")]

@@ -1,6 +1,6 @@
 //! What happens in a world at random: faults, starts and closes.
 
-use super::hosts::Pid;
+use super::disk::Pid;
 use super::world::{IDS, Process, Workers, World};
 
 /// The clock of a host is at most this far from the true time, so that its rules bridge each step.
@@ -42,7 +42,7 @@ impl World {
             }
             (76..88, pid) if self.workers == Workers::Servers => self.cut_off(at, pid),
             (76..82, Some(pid)) => {
-                let held = self.hosts[self.processes[&pid].host].host_lock_of(pid);
+                let held = self.hosts[self.processes[&pid].host].disk.host_lock_of(pid);
                 self.tell(|| format!("{pid} forks"));
                 self.spawn(self.processes[&pid].host, held);
             }
@@ -66,7 +66,7 @@ impl World {
 
     /// A caller comes at the very moment in which a lease ends.
     fn look_at_the_end_of_a_lease(&mut self, pid: Pid) {
-        let Some(ends) = self.judge.next_end(pid) else { return };
+        let Some(ends) = self.processes[&pid].seen.leases.next_end() else { return };
         let at = self.hosts[self.processes[&pid].host].time_at(ends) + self.random.below(3);
         if at > self.now {
             self.process(pid).user.acts_at = at - 1;
@@ -95,7 +95,7 @@ impl World {
         self.tell(|| format!("{pid} is killed"));
         self.end_calls_of(pid);
         let process = self.processes.remove(&pid).expect("it lives");
-        self.hosts[process.host].drop_process(pid);
+        self.hosts[process.host].disk.drop_process(pid);
     }
 
     fn start_machine_again(&mut self, at: usize) {

@@ -1,10 +1,9 @@
 //! The threads of a process that want ids.
 
-use super::hosts::Pid;
+use super::disk::Pid;
 use super::world::{Workers, World};
-use leafid_core::run::{Answer, Need, RunNotice, RunState, RunTicket};
+use leafid_core::run::{Answer, Need, RunNotice, RunTicket};
 use leafid_core::{Action, Error};
-use std::sync::Arc;
 
 /// The callers of a process, as one.
 #[derive(Debug, Default)]
@@ -43,12 +42,12 @@ impl World {
         process.user.acts_at = self.now + pause;
         let clocks = self.hosts[process.host].clocks(self.now);
         let (user, run) = (&mut process.user, &mut process.run);
-        if process.closed {
+        if process.seen.closed {
             user.acts_at = u64::MAX;
         } else if user.closes {
             let quietly = self.workers == Workers::Servers && pid.is_multiple_of(3);
             if quietly {
-                self.judge.closes_quietly(pid);
+                process.is_quiet = true;
             }
             user.closing
                 .get_or_insert_with(|| run.want(Need::Close { quietly, waits_for_source: true }, clocks));
@@ -74,28 +73,25 @@ impl World {
         let now_ms = self.filtered_ms(pid);
         for _ in 0..self.random.below(12) + 1 {
             match generator.next(now_ms) {
-                Ok(id) => self.issued(pid, id),
+                Ok(id) => self.issued(pid, id, now_ms),
                 Err(Action::NeedSpan | Action::Sealed) => return self.want_span(pid),
                 Err(_) => return,
             }
         }
     }
 
-    fn issued(&mut self, pid: Pid, id: i64) {
+    fn issued(&mut self, pid: Pid, id: i64, now_ms: i64) {
+        let (layout, rules, workers) = (self.layout, self.rules, self.workers);
+        self.judge.issued(pid, id, layout);
         let process = self.processes.get_mut(&pid).expect("it lives");
-        assert!(!process.closed, "process {pid} issues {id} after it was closed");
         process.user.ids += 1;
-        let worker_id = self.layout.decode(id).expect("a generator's own").worker_id;
-        let host = &self.hosts[process.host];
-        let locked = if self.workers == Workers::Unrecorded { None } else { host.record_of(pid) };
-        if self.workers != Workers::Unrecorded {
-            assert_eq!(
-                locked,
-                Some(worker_id),
-                "process {pid} issues an id of {worker_id}, and it holds another record"
-            );
-        }
-        self.judge.issued(pid, id, locked.map(|id| &host.files[&id]), self.workers.are_leased());
+        let file = self.hosts[process.host].disk.held(pid);
+        assert!(
+            workers == Workers::Unrecorded || file.is_some(),
+            "process {pid} issues {id} without a record"
+        );
+        let found = process.seen.issues(id, now_ms, (layout, rules), file, workers.are_leased());
+        process.keeps(pid, found);
     }
 
     fn want_span(&mut self, pid: Pid) {
@@ -118,56 +114,19 @@ impl World {
     }
 
     pub(crate) fn notice(&mut self, pid: Pid, notice: RunNotice) {
-        let process = self.processes.get_mut(&pid).expect("it lives");
         match notice {
             // Those who wait look.
-            RunNotice::Wake => process.user.acts_at = process.user.acts_at.min(self.now),
-            RunNotice::Closed(ended) => {
-                assert!(!process.closed, "process {pid} is closed twice");
-                process.closed = true;
-                let sealed =
-                    process.generator.as_ref().is_none_or(|generator| generator.first_unused().is_none());
-                assert!(sealed, "process {pid} is closed, and its generator goes on");
-                self.tell(|| format!("{pid} is closed: {ended:?}"));
+            RunNotice::Wake => {
+                let now = self.now;
+                let user = &mut self.process(pid).user;
+                user.acts_at = user.acts_at.min(now);
             }
-            RunNotice::Log(level, text) => {
-                self.judge.logged(pid, &text);
-                self.tell(|| format!("{pid} {level:?}: {text}"));
-            }
+            RunNotice::Closed(ended) => self.tell(|| format!("{pid} is closed: {ended:?}")),
+            RunNotice::Log(level, text) => self.tell(|| format!("{pid} {level:?}: {text}")),
             RunNotice::Abandon(call) => {
                 self.tell(|| format!("{pid} abandons {call:?}"));
                 self.abandon(pid, call);
             }
-        }
-    }
-
-    /// Shows a process's threads the generator that its machine has now.
-    pub(crate) fn see_generator(&mut self, pid: Pid) {
-        let Some(process) = self.processes.get_mut(&pid) else { return };
-        let lost = match process.run.state() {
-            RunState::Held { worker_id, lost: true } => Some(worker_id),
-            _ => None,
-        };
-        if let Some(worker_id) = lost.filter(|_| !process.is_lost) {
-            self.judge.gives_up(pid, worker_id);
-        }
-        process.is_lost = lost.is_some();
-        let Some(now) = process.run.generator() else { return };
-        if process.generator.as_ref().is_some_and(|before| Arc::ptr_eq(before, now)) {
-            return;
-        }
-        let now = Arc::clone(now);
-        if let Some(before) = process.generator.replace(Arc::clone(&now)) {
-            assert_eq!(
-                before.first_unused(),
-                None,
-                "process {pid} has another generator, and the last one goes on"
-            );
-        }
-        let first = now.first_unused();
-        self.tell(|| format!("{pid} has a generator from {first:?}"));
-        if let Some(first) = first {
-            self.judge.takes_over(pid, first);
         }
     }
 }

@@ -4,9 +4,11 @@
 //! again, moves clocks, and forgets leases. In a kind one calls end well and clocks run.
 
 use super::calls::Flight;
-use super::hosts::{Host, Pid};
+use super::disk::Pid;
+use super::hosts::Host;
 use super::judge::Judge;
 use super::lease_server::LeaseServer;
+use super::seen::{Said, Seen, Wrong};
 use super::users::User;
 use crate::common::Random;
 use leafid_core::call::Clocks;
@@ -58,7 +60,7 @@ pub(crate) struct World {
     pub(crate) now: u64,
     pub(crate) workers: Workers,
     pub(crate) layout: Layout,
-    rules: Rules,
+    pub(crate) rules: Rules,
     pub(crate) hosts: Vec<Host>,
     pub(crate) processes: BTreeMap<Pid, Process>,
     next_pid: Pid,
@@ -89,10 +91,15 @@ pub(crate) struct Process {
     pub(crate) stopped_until: u64,
     /// What it asks for until then goes well.
     pub(crate) well_until: u64,
-    /// Whether its lease is lost, and no other one is held yet.
-    pub(crate) is_lost: bool,
-    /// Whether its machine said that it is closed.
-    pub(crate) closed: bool,
+    pub(crate) seen: Seen,
+    /// Of such a process no lease is released.
+    pub(crate) is_quiet: bool,
+}
+
+impl Process {
+    pub(crate) fn keeps(&self, pid: Pid, found: Result<(), Wrong>) {
+        assert_eq!(found, Ok(()), "process {pid}: {:?}, {:?}", self.seen, self.run);
+    }
 }
 
 /// It shows what happened last, if a test fails.
@@ -133,7 +140,7 @@ impl World {
             server: LeaseServer::new(ids, LEASE_MS, 10_000, gives_more),
             asks_peers,
             cuts_off: None,
-            judge: Judge::new(layout),
+            judge: Judge::default(),
             kind: false,
             mischief_at: 0,
             torn_left: 3,
@@ -189,8 +196,8 @@ impl World {
             generator: None,
             stopped_until: 0,
             well_until: 0,
-            is_lost: false,
-            closed: false,
+            seen: Seen::default(),
+            is_quiet: false,
         };
         self.processes.insert(pid, process);
         pid
@@ -255,24 +262,19 @@ impl World {
 
     /// Polls a machine until it has nothing to say.
     pub(crate) fn drive(&mut self, pid: Pid) {
-        let clocks = self.clocks(pid);
-        for _ in 0..1_000 {
-            let Some(process) = self.processes.get_mut(&pid) else { return };
-            if let Some(notice) = process.run.next_notice(clocks) {
-                self.notice(pid, notice);
-            } else if let Some((id, lane, call)) = process.run.next_call(clocks, &mut process.leases) {
-                self.start(pid, id, lane, call);
-            } else if process.run.next_time().is_none_or(|due| due > clocks.boot) {
-                let (run, leases) = (&mut process.run, &mut process.leases);
-                let sleeps_over =
-                    run.next_notice(clocks).is_some() || run.next_call(clocks, leases).is_some();
-                assert!(!sleeps_over, "process {pid} sleeps, and something was ready");
-                self.see_generator(pid);
-                return;
+        let (clocks, layout) = (self.clocks(pid), self.layout);
+        let Some(process) = self.processes.get_mut(&pid) else { return };
+        let shown = process.generator.clone();
+        let said = process.seen.poll(&mut process.run, &mut process.leases, shown, clocks, layout);
+        process.keeps(pid, said.as_ref().map(|_| ()).map_err(|wrong| *wrong));
+        let now = process.run.generator().cloned();
+        process.generator = now.or(process.generator.take());
+        for said in said.into_iter().flatten() {
+            match said {
+                Said::Call(id, lane, call) => self.start(pid, id, lane, call),
+                Said::Notice(notice) => self.notice(pid, notice),
             }
-            self.see_generator(pid);
         }
-        panic!("process {pid} has always something to do");
     }
 
     /// What a user's function returns, which has the id from elsewhere.
@@ -324,7 +326,7 @@ impl World {
             have.len() >= wanted.min(room),
             "in {soon_ms} ms of a kind world only {have:?} have ids: {told:#?}"
         );
-        let unclosed = self.processes.iter().find(|(_, its)| its.user.closes && !its.closed);
+        let unclosed = self.processes.iter().find(|(_, its)| its.user.closes && !its.seen.closed);
         assert!(unclosed.is_none(), "{:?} is not closed", unclosed.map(|(pid, its)| (pid, its.run.state())));
         self.bury();
     }
@@ -343,7 +345,7 @@ impl World {
             (process.user.closes, process.user.acts_at) = (true, now);
         }
         self.pass(SOON_MS);
-        let unclosed = self.processes.iter().find(|(_, its)| !its.closed);
+        let unclosed = self.processes.iter().find(|(_, its)| !its.seen.closed);
         assert!(unclosed.is_none(), "{:?} is not closed", unclosed.map(|(pid, its)| (pid, its.run.state())));
         self.bury();
         assert!(self.processes.is_empty(), "calls of closed processes never end");
@@ -352,18 +354,13 @@ impl World {
     /// Closed processes whose calls have all ended are gone.
     fn bury(&mut self) {
         let closed: Vec<Pid> =
-            self.processes.iter().filter(|(_, its)| its.closed).map(|(pid, _)| *pid).collect();
+            self.processes.iter().filter(|(_, its)| its.seen.closed).map(|(pid, _)| *pid).collect();
         for pid in closed {
-            let host = self.processes[&pid].host;
-            let host = &self.hosts[host];
-            assert_eq!(
-                (host.record_of(pid), host.host_lock_of(pid)),
-                (None, None),
-                "process {pid} is closed"
-            );
+            let process = &self.processes[&pid];
+            assert!(self.hosts[process.host].disk.is_free_of(pid), "process {pid} is closed");
             // A call that never ends may hold what it would bring.
-            if self.flights.iter().all(|flight| flight.pid != pid) {
-                self.judge.nothing_is_kept(pid);
+            if !process.is_quiet && self.flights.iter().all(|flight| flight.pid != pid) {
+                process.keeps(pid, process.seen.leases.none_is_kept().map_err(Wrong::Lease));
             }
             self.flights.retain(|flight| flight.pid != pid);
             self.processes.remove(&pid);

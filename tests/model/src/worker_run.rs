@@ -16,12 +16,16 @@
 
 mod carry;
 mod clock;
+#[path = "../../../core/tests/run/disk.rs"]
+mod disk;
 mod events;
-mod host;
 mod kind;
 #[path = "../../../core/tests/run/lease_server.rs"]
 mod lease_server;
 mod process;
+#[allow(dead_code, reason = "another program uses the rest")]
+#[path = "../../../core/tests/run/seen.rs"]
+mod seen;
 mod setting;
 #[allow(dead_code, reason = "another program uses the rest")]
 #[path = "../../../core/tests/run/sources.rs"]

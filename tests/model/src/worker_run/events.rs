@@ -1,20 +1,13 @@
 //! What may happen in a state, and what it does.
 
 use super::carry::{another_s, failed};
+use super::disk::Written;
 use super::process::Flight;
 use super::setting::{Ids, Kind};
 use super::state::State;
 use super::told::Told;
 use crate::bounds::RunBounds;
 use leafid_core::run::RunCall;
-
-/// Which write a killed process leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Left {
-    Whole,
-    Half,
-    Nothing,
-}
 
 /// A process or a clock by its place, and a call by its place among those under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +23,7 @@ pub enum Event {
     /// A late call has its effect. Its end comes later.
     HasEffect(usize, usize),
     /// An operator resets the record by the clock of this machine.
-    Reset(usize, Left),
+    Reset(usize, Written),
     /// The machine starts again, and what was written and not synced is gone.
     UnsyncedIsLost,
     Fails(usize, usize),
@@ -41,7 +34,7 @@ pub enum Event {
     EndsAsAnother(usize, usize, usize),
     /// The answer to somebody else comes.
     AnotherIsAnswered(usize, usize),
-    Kill(usize, Left),
+    Kill(usize, Written),
     /// Time passes while this process is stopped.
     PassWithout(usize),
     ClockIsSet(usize, i64),
@@ -93,7 +86,7 @@ impl State {
                 self.faults_of(who, at, bounds, events);
             }
             if faulty(Kind::Kill) && its.flights.is_empty() {
-                events.push(Event::Kill(who, Left::Nothing));
+                events.push(Event::Kill(who, Written::Nothing));
             }
         }
         if self.setting.ids == Ids::Fixed {
@@ -117,9 +110,9 @@ impl State {
     fn events_of_record(&self, bounds: &RunBounds, events: &mut Vec<Event>) {
         let Some(file) = self.hosts[0].files.get(&0) else { return };
         if file.is_free() && self.resets < bounds.resets {
-            events.extend([0, 1].map(|who| Event::Reset(who, Left::Whole)));
+            events.extend([0, 1].map(|who| Event::Reset(who, Written::Whole)));
             if self.faults < bounds.faults && self.setting.goes_wrong(Kind::Kill) {
-                events.extend([0, 1].map(|who| Event::Reset(who, Left::Half)));
+                events.extend([0, 1].map(|who| Event::Reset(who, Written::Half)));
             }
         }
         if file.is_free() && file.has_unsynced() {
@@ -142,7 +135,8 @@ impl State {
             events.extend(others.map(|other| Event::EndsAsAnother(who, at, other)));
         }
         if faulty(Kind::Kill) {
-            events.extend([Left::Whole, Left::Half, Left::Nothing].map(|left| Event::Kill(who, left)));
+            events
+                .extend([Written::Whole, Written::Half, Written::Nothing].map(|left| Event::Kill(who, left)));
         }
     }
 
@@ -161,10 +155,10 @@ impl State {
                 self.late += 1;
                 self.flight(who, at)?.is_prompt = false;
             }
-            Event::HasEffect(who, at) => self.takes_effect(who, at, Left::Whole, false)?,
-            Event::Reset(who, Left::Whole) => {
+            Event::HasEffect(who, at) => self.takes_effect(who, at, Written::Whole, false)?,
+            Event::Reset(who, Written::Whole) => {
                 self.resets += 1;
-                self.reset(who, Left::Whole)?;
+                self.reset(who, Written::Whole)?;
             }
             Event::UnsyncedIsLost => self.hosts[0].files.get_mut(&0)?.lose_unsynced()?,
             _ => {
@@ -184,12 +178,12 @@ impl State {
                 self.ends(who, at)
             }
             Event::FailsAfterEffect(who, at) => {
-                self.takes_effect(who, at, Left::Whole, true)?;
+                self.takes_effect(who, at, Written::Whole, true)?;
                 self.ends(who, at)
             }
             Event::IsTorn(who, at) => {
                 let is_write = matches!(self.flight(who, at)?.call, Some(RunCall::WriteRecord(_)));
-                self.takes_effect(who, at, Left::Half, true).filter(|()| is_write)?;
+                self.takes_effect(who, at, Written::Half, true).filter(|()| is_write)?;
                 self.ends(who, at)
             }
             Event::EndsTwice(who, at) => {
@@ -198,14 +192,14 @@ impl State {
                     return None;
                 }
                 flight.is_prompt = false;
-                self.takes_effect(who, at, Left::Whole, false);
+                self.takes_effect(who, at, Written::Whole, false);
                 let flight = self.flight(who, at)?;
                 let again = Flight { again: true, ..flight.clone() };
                 self.processes[who].as_mut()?.flights.push(again);
                 self.ends(who, at)
             }
             Event::EndsAsAnother(who, at, other) => {
-                self.takes_effect(who, at, Left::Whole, false);
+                self.takes_effect(who, at, Written::Whole, false);
                 let end = self.flight(who, at)?.end.clone()?.0;
                 let (id, clocks) = (self.flight(who, other)?.id.0, self.clocks(who));
                 self.processes[who].as_mut()?.run.done(id, end, clocks);

@@ -1,10 +1,10 @@
 //! What happens without further faults: there are ids soon, and all is given back at the end.
 
 use super::clock::HostClock;
-use super::events::Left;
-use super::host::File;
+use super::disk::{File, Written};
+use super::seen::Wrong;
 use super::setting::Ids;
-use super::state::{State, Wrong};
+use super::state::State;
 use leafid_core::Code;
 use leafid_core::run::RunState;
 
@@ -43,7 +43,7 @@ impl State {
         }
         let wants: Vec<usize> =
             (0..2).filter(|who| self.processes[*who].as_ref().is_some_and(|its| !its.closes)).collect();
-        let last = |state: &State, who: usize| state.processes[who].as_ref().and_then(|its| its.last);
+        let last = |state: &State, who: usize| state.processes[who].as_ref().and_then(|its| its.seen.last);
         let before = [last(self, 0), last(self, 1)];
         let has_ids = |state: &mut State| {
             for who in &wants {
@@ -93,7 +93,7 @@ impl State {
     fn is_helped(&mut self, wants: &[usize], is_late: bool) {
         if let Some(who) = self.is_refused().filter(|_| self.resets < u32::MAX) {
             self.resets = u32::MAX;
-            let _ = self.reset(who, Left::Whole);
+            let _ = self.reset(who, Written::Whole);
         }
         // The clocks of hosts with leases may be as far from the server's as they are.
         let off_ms = self.setting.off.map(|ticks| match self.setting.ids {

@@ -146,14 +146,6 @@ impl Setting {
         let fields = LayoutFields { epoch_ms: 0, tick_ms, timestamp_bits, worker_bits, sequence_bits, order };
         Layout::new(fields).expect("at most 63 bits")
     }
-
-    /// How far ahead of the clock an id may be.
-    pub(super) fn most_ahead_ms(&self) -> i64 {
-        match self.rules.on_clock_backwards {
-            OnClockBackwards::Continue => self.rules.max_backwards_ms,
-            OnClockBackwards::Wait => 0,
-        }
-    }
 }
 
 fn server() -> Arc<HttpServers> {

@@ -1,16 +1,16 @@
 //! A state of the model, and what a process does in it.
 
 use super::clock::HostClock;
-use super::host::Host;
+use super::disk::Disk;
 use super::lease_server::LeaseServer;
 use super::process::{Flight, Process, Wish};
+use super::seen::Wrong;
 use super::setting::{Ids, Setting};
-use super::told::BadUse;
+use leafid_core::Action;
 use leafid_core::call::Clocks;
 use leafid_core::format::state::Writer;
 use leafid_core::place::Place;
-use leafid_core::run::{Need, RunSettings, RunState, WorkerRun};
-use leafid_core::{Action, Span};
+use leafid_core::run::{Need, RunCall, RunSettings, RunState, WorkerRun};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub struct State {
     pub(super) passed_ms: i64,
     pub(super) clocks: [HostClock; 2],
     pub(super) processes: [Option<Process>; 2],
-    pub(super) hosts: [Host; 2],
+    pub(super) hosts: [Disk; 2],
     pub(super) server: LeaseServer,
     /// Whether the server lost a span, so that it may give it again.
     pub(super) lost_span: bool,
@@ -37,26 +37,6 @@ pub struct State {
     pub(super) wrong: Option<Wrong>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Wrong {
-    IssuedTwice,
-    GoesBack,
-    NotDurable,
-    TooFarAhead,
-    NotSealed,
-    BelowItsOwn,
-    /// A run goes on after a leap of the clock.
-    OneRun,
-    Lease(BadUse),
-    Locks,
-    OverTheNewest,
-    OldNumber,
-    OwnRecordRefused,
-    ClosedTwice,
-    SleepsOver,
-    Busy,
-}
-
 impl State {
     pub(super) fn new(setting: Setting) -> State {
         let lease_ms = LEASE_TICKS * setting.tick_ms;
@@ -65,7 +45,7 @@ impl State {
             passed_ms: 0,
             clocks: setting.off.map(|ticks| HostClock::new(ticks * setting.tick_ms)),
             processes: [None, None],
-            hosts: [Host::default(), Host::default()],
+            hosts: [Disk::default(), Disk::default()],
             server: LeaseServer::new(setting.leased_ids(), lease_ms, setting.tick_ms, false),
             lost_span: false,
             issued: BTreeSet::new(),
@@ -92,13 +72,13 @@ impl State {
 
     /// Whether an id is issued under a lease that was renewed.
     pub(super) fn has_renewed(&self) -> bool {
-        self.processes.iter().flatten().any(|its| its.last.is_some() && its.leases.has_renewed())
+        self.processes.iter().flatten().any(|its| its.seen.last.is_some() && its.seen.leases.has_renewed())
     }
 
     /// Whether an id is issued although the record has spans of runs before, and spans that a reset skipped.
     pub(super) fn remembers(&self) -> [bool; 2] {
         let record = self.hosts[0].files.get(&0).map(|file| file.slots().newest.record);
-        let issues = self.processes.iter().flatten().any(|its| its.last.is_some());
+        let issues = self.processes.iter().flatten().any(|its| its.seen.last.is_some());
         record.filter(|_| issues).map_or([false; 2], |its| [!its.former.is_empty(), !its.skipped.is_empty()])
     }
 
@@ -107,8 +87,12 @@ impl State {
         if self.setting.apart || self.setting.ids == Ids::Fixed { who } else { 0 }
     }
 
-    pub(super) fn host(&mut self, who: usize) -> &mut Host {
-        &mut self.hosts[if self.setting.apart { who } else { 0 }]
+    pub(super) fn host(&mut self, who: usize) -> &mut Disk {
+        &mut self.hosts[self.host_of(who)]
+    }
+
+    fn host_of(&self, who: usize) -> usize {
+        if self.setting.apart { who } else { 0 }
     }
 
     pub(super) fn clocks(&self, who: usize) -> Clocks {
@@ -158,17 +142,18 @@ impl State {
     }
 
     pub(super) fn poll(&mut self, who: usize) {
-        let (clocks, layout) = (self.clocks(who), self.setting.layout());
+        let (clocks, layout, host) = (self.clocks(who), self.setting.layout(), self.host_of(who));
         let Some(process) = &mut self.processes[who] else { return };
         let before = process.flights.len();
-        let found = process.poll(clocks, layout);
-        let writes: Vec<_> =
-            process.flights[before..].iter().filter_map(|flight| flight.call.clone()).collect();
-        self.check(found);
-        for call in writes {
-            let found = self.check_write(who, &call, clocks.boot);
-            self.check(found);
+        let mut found = process.poll(clocks, layout);
+        let disk = &self.hosts[host];
+        for flight in &process.flights[before..] {
+            if let Some(RunCall::WriteRecord(write)) = &flight.call {
+                let written = process.seen.writes(write, disk.held(who), clocks.wall_ms, clocks.boot, layout);
+                found = found.and(written);
+            }
         }
+        self.check(found);
         self.bury(who);
     }
 
@@ -179,15 +164,15 @@ impl State {
 
     /// A closed process whose calls have all ended is gone.
     fn bury(&mut self, who: usize) {
-        let gone = self.processes[who].as_ref().is_some_and(|its| its.closed && its.flights.is_empty());
+        let gone = self.processes[who].as_ref().is_some_and(|its| its.seen.closed && its.flights.is_empty());
         if gone {
             if !self.host(who).is_free_of(who) {
                 self.check(Err(Wrong::Locks));
             }
             let boot = self.clocks(who).boot;
             let none_is_kept = self.processes[who].take().map_or(Ok(()), |mut its| {
-                its.leases.end_by(boot);
-                its.leases.none_is_kept()
+                its.seen.leases.end_by(boot);
+                its.seen.leases.none_is_kept()
             });
             self.check(none_is_kept.map_err(Wrong::Lease));
         }
@@ -244,32 +229,17 @@ impl State {
     }
 
     fn judge(&mut self, who: usize, id: i64) -> Result<(), Wrong> {
-        let (layout, now_ms) = (self.setting.layout(), self.clocks(who).wall_ms);
-        let parts = layout.decode(id).expect("a generator's own");
-        let ms = parts.timestamp_ms;
-        let tick = layout.tick_at(ms).unwrap_or(0);
+        let (setting, now_ms) = (self.setting, self.clocks(who).wall_ms);
         self.by[who] = true;
         if !self.issued.insert(id) && !self.lost_span {
             return Err(Wrong::IssuedTwice);
-        } else if ms - now_ms > self.setting.most_ahead_ms() {
-            return Err(Wrong::TooFarAhead);
         }
-        if self.setting.persists() {
-            let record = self.host(who).locked(who).ok_or(Wrong::Locks)?.slots().newest.record;
-            let holds = |span: &Span| (span.from..span.until).contains(&tick);
-            let is_durable = holds(&record.run) || record.former.iter().any(holds);
-            if record.worker_id != parts.worker_id || !is_durable {
-                return Err(Wrong::NotDurable);
-            }
+        let file = self.hosts[self.host_of(who)].held(who);
+        if setting.persists() && file.is_none() {
+            return Err(Wrong::Locks);
         }
         let Some(process) = &mut self.processes[who] else { return Ok(()) };
-        if process.last.is_some_and(|last| last >= id) {
-            return Err(Wrong::GoesBack);
-        }
-        process.last = Some(id);
-        match self.setting.ids {
-            Ids::Fixed => Ok(()),
-            _ => process.leases.issue(parts.worker_id, ms, tick).map_err(Wrong::Lease),
-        }
+        let (layout, leased) = (setting.layout(), setting.ids != Ids::Fixed);
+        process.seen.issues(id, now_ms, (layout, setting.rules), file, leased)
     }
 }
