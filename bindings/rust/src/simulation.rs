@@ -3,29 +3,28 @@
 #[cfg(feature = "http")]
 mod cluster;
 
-use crate::os::clock::{Clock, ClockReader};
-use crate::os::env::FILE_BYTES;
-use crate::os::env::{Disk, Env, FileAccess, FileId, HostLock, LockedFile, NewFile, Random};
+use crate::os::env::Env;
 use crate::os::mutex::lock;
 use crate::snowflake::generator::Generator;
 use crate::snowflake::registry::Registry;
 use crate::snowflake::wait::Wait;
 use crate::worker::settings::SnowflakeSettings;
 use crate::{Snowflake, SnowflakeBuilder};
-use leafid_core::ClockFilter;
 use leafid_core::options::deployment::{FileSystem, FilesystemKind};
 use leafid_core::{Code, Error, Record, Result, Span};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 mod calls;
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "the cluster uses the rest"))]
+mod disk;
 #[cfg(feature = "http")]
 mod lease_cache;
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "the cluster uses the rest"))]
+mod machine;
 mod opened;
 mod ranges;
 mod world;
@@ -41,7 +40,7 @@ fn a_disk_that_fails_stops_ids_at_the_durable_end_and_heals() {
     let process = world.process();
     let open = process.open(builder()).unwrap();
     let first = open.next_ms();
-    world.fail(Some(io::ErrorKind::StorageFull));
+    world.machine.failing.store(true, SeqCst);
     world.pass(300);
     let durable_until = open.generator.core.layout().tick_start_ms(open.generator.core.until());
     assert!(open.next_ms() < durable_until);
@@ -54,7 +53,7 @@ fn a_disk_that_fails_stops_ids_at_the_durable_end_and_heals() {
             "{error}"
         );
     }
-    world.fail(None);
+    world.machine.failing.store(false, SeqCst);
     assert!(open.next_ms() >= durable_until);
     // After a crash, ids continue above, with a torn slot or without.
     let last = open.next_ms();
@@ -66,18 +65,18 @@ fn a_disk_that_fails_stops_ids_at_the_durable_end_and_heals() {
 fn a_call_ends_also_if_code_of_leafid_panics() {
     let world = World::new();
     let process = world.process();
-    world.0.panicking.store(true, SeqCst);
+    world.machine.panicking.store(true, SeqCst);
     let error = process.open(builder()).err().unwrap();
     assert!(error.message().contains("panicked"), "{error}");
-    world.0.panicking.store(false, SeqCst);
+    world.machine.panicking.store(false, SeqCst);
     // Of the world's time, which passes while the thread of a write waits for a busy processor.
     let open = process.open(builder().timeout_ms(600_000)).unwrap();
     open.next().unwrap();
-    world.0.panicking.store(true, SeqCst);
+    world.machine.panicking.store(true, SeqCst);
     world.pass(10_000);
     let error = open.next().unwrap_err();
     assert!(error.message().contains("panicked"), "{error}");
-    world.0.panicking.store(false, SeqCst);
+    world.machine.panicking.store(false, SeqCst);
     open.next().unwrap();
 }
 
@@ -87,12 +86,12 @@ fn a_disk_that_hangs_is_an_error_within_the_timeout() {
     let process = world.process();
     let open = process.open(builder().timeout_ms(50)).unwrap();
     open.next().unwrap();
-    world.0.hanging.store(true, SeqCst);
+    world.machine.hanging.store(true, SeqCst);
     world.pass(10_000);
     let error = open.next().unwrap_err();
     assert_eq!(error.code(), Code::StateIo);
     assert!(error.message().contains("timeout_ms"), "{error}");
-    world.0.hanging.store(false, SeqCst);
+    world.machine.hanging.store(false, SeqCst);
     for _ in 0..100 {
         if open.next().is_ok() {
             return;
@@ -107,13 +106,13 @@ fn a_held_record_is_not_reset() {
     let process = world.process();
     let error = process.reset().unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument, "{error}");
-    assert!(lock(&world.0.files).is_empty(), "nothing is made");
+    assert!(world.files().is_empty(), "nothing is made");
     let open = process.open(builder()).unwrap();
-    let before = lock(&world.0.files).clone();
+    let before = world.files();
     let error = process.reset().unwrap_err();
     assert_eq!(error.code(), Code::WorkerInUse);
     assert!(error.message().contains("pid") && error.message().contains("end that process"), "{error}");
-    assert_eq!(*lock(&world.0.files), before);
+    assert_eq!(world.files(), before);
     open.next().unwrap();
 }
 
@@ -130,7 +129,7 @@ fn a_record_that_another_program_wrote_is_refused_and_left_as_it_is() {
         (Record { skipped: vec![years, years], ..good.clone() }, Code::StateCorrupt, "not in order"),
     ] {
         world.record(record);
-        let before = lock(&world.0.files).get(&path).cloned();
+        let before = world.files().remove(&path);
         let error = world.process().open(builder()).err().unwrap();
         assert_eq!(error.code(), code, "{error}");
         for said in [said, "worker id 7", "leafid state reset 7 --confirm 7"] {
@@ -138,7 +137,7 @@ fn a_record_that_another_program_wrote_is_refused_and_left_as_it_is() {
         }
         let open = world.process().open_worker(7..=8, builder()).unwrap();
         assert_eq!(open.generator.worker_id(), 8, "a range goes on to the next");
-        assert_eq!(lock(&world.0.files).get(&path).cloned(), before);
+        assert_eq!(world.files().remove(&path), before);
     }
     world.record(Record { run: years, ..good });
     world.process().reset().unwrap();
@@ -164,9 +163,9 @@ fn random_starts_of_two_generators_differ() {
 fn an_opening_after_one_that_failed_is_of_its_own_settings() {
     let world = World::new();
     let process = world.process();
-    world.0.hanging.store(true, SeqCst);
+    world.machine.hanging.store(true, SeqCst);
     assert_eq!(process.interrupted(builder()).code(), Code::WouldBlock);
-    world.0.hanging.store(false, SeqCst);
+    world.machine.hanging.store(false, SeqCst);
     let open = process.open(builder()).unwrap();
     assert!(Arc::ptr_eq(&open.generator.driver.settings, &open.settings));
 }
@@ -175,7 +174,8 @@ fn an_opening_after_one_that_failed_is_of_its_own_settings() {
 fn a_container_killed_at_any_time_with_its_record_gone_repeats_nothing() {
     for seed in 1..=20u64 {
         let world = World::new();
-        *lock(&world.0.file_system) = FileSystem { name: "overlay".into(), kind: FilesystemKind::Ephemeral };
+        *lock(&world.machine.file_system) =
+            FileSystem { name: "overlay".into(), kind: FilesystemKind::Ephemeral };
         // Of some not even a record is kept.
         let persists = seed % 2 == 0;
         let mut random = seed;
@@ -189,7 +189,7 @@ fn a_container_killed_at_any_time_with_its_record_gone_repeats_nothing() {
             for _ in 0..draw(3_000) {
                 let id = open.next().unwrap();
                 let at = leafid_core::Layout::LEAF.decode(id).unwrap().timestamp_ms;
-                let ahead = at - world.now_ns().div_euclid(1_000_000);
+                let ahead = at - world.machine.now_ms();
                 assert!(ahead <= 0, "seed {seed}: ahead of the clock by {ahead} ms");
                 assert!(seen.insert(id), "seed {seed}: {id} twice");
                 if draw(1_000) == 0 {
@@ -197,13 +197,13 @@ fn a_container_killed_at_any_time_with_its_record_gone_repeats_nothing() {
                 }
                 if draw(2_000) == 0 {
                     // Back while it runs: it waits.
-                    world.set_clock(-(draw(50) as i64));
+                    world.machine.step_clock(-(draw(50) as i64));
                 }
             }
             // The kill and the start of the next container take as long as the lead after a step back.
             world.pass(50);
-            assert_eq!(lock(&world.0.files).is_empty(), !persists);
-            lock(&world.0.files).clear();
+            assert_eq!(world.files().is_empty(), !persists);
+            world.machine.forget_all();
         }
         assert!(seen.len() > 1_000);
     }

@@ -193,7 +193,7 @@ fn an_event_loop_s_thread_waits_as_long_as_it_may_and_not_for_itself() {
 #[test]
 fn a_fetch_ends_also_if_code_of_leafid_panics() {
     let calls = Calls::new();
-    calls.world.0.panicking.store(true, SeqCst);
+    calls.world.machine.panicking.store(true, SeqCst);
     assert_eq!(polled(&mut calls.call(1)), Ok(false));
     run();
     let stats = calls.tag().stats().unwrap();

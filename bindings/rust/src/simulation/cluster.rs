@@ -6,13 +6,11 @@
 //! exactly. `make simulate` runs many seeds; see `tests/tests.mk`.
 
 mod assumed;
-mod disk;
 mod faults;
 mod files;
 mod homes;
 mod issued;
 mod lease_server;
-mod machine;
 mod network;
 mod process;
 mod report;
@@ -22,6 +20,7 @@ mod segments;
 mod snowflakes;
 mod tags;
 
+use super::{disk, machine};
 use crate::os::simulated;
 use crate::snowflake::generator::Generator;
 use faults::{Flavour, Troubles};

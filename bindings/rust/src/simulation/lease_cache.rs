@@ -49,10 +49,10 @@ fn where_copies_cannot_be_recognised_no_lease_is_cached_or_found() {
     ] {
         let world = World::new();
         write(&world);
-        *lock(&world.0.file_system) = FileSystem { name: name.into(), kind };
+        *lock(&world.machine.file_system) = FileSystem { name: name.into(), kind };
         assert_eq!(is_found(&world), is_used, "{name}");
-        lock(&world.0.files).clear();
+        world.machine.forget_all();
         write(&world);
-        assert_eq!(!lock(&world.0.files).is_empty(), is_used, "{name}");
+        assert_eq!(!world.files().is_empty(), is_used, "{name}");
     }
 }

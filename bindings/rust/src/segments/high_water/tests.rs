@@ -1,4 +1,4 @@
-//! Tests of marks on a real disk. `simulation/ranges.rs` simulates their crashes.
+//! Tests of marks on a real disk. `simulation/cluster/` simulates their crashes.
 
 pub(crate) mod of_source;
 

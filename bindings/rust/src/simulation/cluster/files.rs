@@ -7,7 +7,7 @@ use super::machine::Machine;
 use crate::os::mutex::lock;
 use leafid_core::format::shared::is_stamp_of;
 use leafid_core::format::state;
-use leafid_core::format::two_slots::SLOT_BYTES;
+use leafid_core::format::two_slots::{SLOT_BYTES, checked};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -60,9 +60,11 @@ impl Simulation {
     pub(crate) fn trouble_files(&mut self, at: usize, machine: &Machine) {
         let clock_ms = machine.now_ms();
         let steady = clock_ms >= self.troubles[at].highest_ms;
-        let kind = self.draw.below(10);
-        if kind == 9 {
-            return self.put_back(at, machine);
+        let kind = self.draw.below(12);
+        match kind {
+            9 => return self.put_back(at, machine),
+            10.. => return self.rot(machine),
+            _ => {}
         }
         if kind < 2 {
             if clock_ms >= self.troubles[at].steady_until_ms && at != crate::simulation::cluster::CONTAINERS {
@@ -124,6 +126,33 @@ impl Simulation {
             }
         }
         self.troubles[at].closed_until_ms = clock_ms + FORGETS_MS;
+    }
+
+    /// Damages the newest slot of a counter, or of a mark of its ids, if both slots are readable. The marker identifies the
+    /// directory.
+    fn rot(&mut self, machine: &Machine) {
+        let is_of_counter = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes);
+            text.contains("\"source\":\"file:") || text.contains("\"next\"")
+        };
+        let files = lock(&machine.files);
+        let number =
+            |slot: &[u8]| serde_json::from_str::<serde_json::Value>(checked(slot)?).ok()?["number"].as_u64();
+        let all = files.values().map(|file| lock(file)).filter(|file| is_of_counter(&file.bytes));
+        let mut whole: Vec<_> = all
+            .filter_map(|file| {
+                let (first, second) = file.bytes.split_at(SLOT_BYTES);
+                let is_second = number(second)? > number(first)?;
+                Some((file, SLOT_BYTES * usize::from(is_second) + 40))
+            })
+            .collect();
+        if !whole.is_empty() {
+            let one = self.draw.below(whole.len() as i64) as usize;
+            let (file, offset) = &mut whole[one];
+            file.bytes[*offset] ^= 1;
+            file.durable[*offset] ^= 1;
+            self.count("newest slot of a counter or mark lost");
+        }
     }
 
     /// Removes unreadable files after some time, as an operator does who saw the error.

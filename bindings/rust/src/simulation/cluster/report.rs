@@ -28,6 +28,7 @@ pub(crate) const KINDS: &[&str] = &[
     "lease server away or back",
     "lease server fails",
     "lock vanishes",
+    "newest slot of a counter or mark lost",
     "host lock vanishes",
     "pod moved",
     "pod moved to a clock behind",

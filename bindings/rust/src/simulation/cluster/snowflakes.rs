@@ -95,7 +95,7 @@ impl Unit {
         let (backwards, borrow) =
             if wait { (OnClockBackwards::Wait, false) } else { (OnClockBackwards::Continue, draw.one_in(3)) };
         let forgets = SnowflakeSettings::parse(&builder.options).is_ok_and(|said| !said.options.persist);
-        let ephemeral = forgets || machine.kind == FilesystemKind::Ephemeral;
+        let ephemeral = forgets || machine.kind() == FilesystemKind::Ephemeral;
         let builder = builder
             .state_dir("/simulated")
             .layout(layout)

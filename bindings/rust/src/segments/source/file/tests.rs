@@ -1,4 +1,4 @@
-//! Tests of the source on a real disk. `simulation/ranges.rs` simulates its crashes.
+//! Tests of the source on a real disk. `simulation/cluster/` simulates its crashes.
 
 mod by_call;
 mod processes;

@@ -5,7 +5,7 @@ use crate::os::clock::{Clock, ClockReader};
 use crate::os::env::{Env, Random};
 use crate::os::mutex::lock;
 use leafid_core::ClockFilter;
-use leafid_core::options::deployment::{FilesystemKind, Scope};
+use leafid_core::options::deployment::{FileSystem, FilesystemKind, Scope};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ pub(crate) struct Machine {
     clock: Arc<MachineClock>,
     /// The processes that see the host locks taken here.
     pub(crate) scope: Scope,
-    pub(crate) kind: FilesystemKind,
+    pub(crate) file_system: Mutex<FileSystem>,
     pub(crate) files: Mutex<BTreeMap<PathBuf, Arc<Mutex<File>>>>,
     /// The unsynced changes of its directories: a name that is new or gone, with what a power cut may restore there.
     pub(crate) names: Mutex<BTreeMap<PathBuf, Option<Arc<Mutex<File>>>>>,
@@ -77,8 +77,14 @@ pub(crate) struct Machine {
     pub(crate) host_locks: Mutex<BTreeMap<(String, u32), u64>>,
     /// Writes fail: the disk is full or broken.
     pub(crate) failing: AtomicBool,
-    /// The number of writes and syncs that failed by themselves.
+    /// Whether writes and syncs also fail by themselves now and then.
+    wears_out: bool,
+    /// The number of those that did.
     pub(crate) failures: AtomicI64,
+    /// Writes take until it ends.
+    pub(crate) hanging: AtomicBool,
+    /// leafid's own code panics where it uses the disk.
+    pub(crate) panicking: AtomicBool,
 }
 
 impl Machine {
@@ -89,26 +95,51 @@ impl Machine {
             drift: draw.below(401) - 200,
             boots: AtomicI64::new(0),
         };
-        Machine::with(number, Arc::new(clock), kind, Scope::Host)
+        Machine::with(number, Arc::new(clock), kind, Scope::Host, true)
+    }
+
+    /// A machine that does only what it is told to do.
+    pub(crate) fn obedient() -> Arc<Machine> {
+        let clock = MachineClock {
+            now_ns: AtomicI64::new(START_MS * MS),
+            counted_ns: AtomicI64::default(),
+            drift: 0,
+            boots: AtomicI64::default(),
+        };
+        Machine::with(0, Arc::new(clock), FilesystemKind::Local, Scope::Host, false)
     }
 
     /// A part of the machine with its own host locks and disk: a namespace or a container.
     pub(crate) fn apart(&self, kind: FilesystemKind, scope: Scope) -> Arc<Machine> {
-        Machine::with(self.number, Arc::clone(&self.clock), kind, scope)
+        Machine::with(self.number, Arc::clone(&self.clock), kind, scope, self.wears_out)
     }
 
-    fn with(number: usize, clock: Arc<MachineClock>, kind: FilesystemKind, scope: Scope) -> Arc<Machine> {
+    fn with(
+        number: usize,
+        clock: Arc<MachineClock>,
+        kind: FilesystemKind,
+        scope: Scope,
+        wears_out: bool,
+    ) -> Arc<Machine> {
+        let name = if kind == FilesystemKind::Ephemeral { "overlay" } else { "ext4" };
         Arc::new(Machine {
             number,
             clock,
             scope,
-            kind,
+            file_system: Mutex::new(FileSystem { name: name.into(), kind }),
             files: Mutex::default(),
             names: Mutex::default(),
             host_locks: Mutex::default(),
             failing: AtomicBool::new(false),
+            wears_out,
             failures: AtomicI64::new(0),
+            hanging: AtomicBool::new(false),
+            panicking: AtomicBool::new(false),
         })
+    }
+
+    pub(crate) fn kind(&self) -> FilesystemKind {
+        lock(&self.file_system).kind
     }
 
     /// The clock in whole milliseconds.
@@ -200,7 +231,7 @@ impl Fate {
 impl World {
     /// Whether a write or a sync fails here.
     pub(crate) fn fails(&self) -> bool {
-        let now_and_then = self.fate.below(50) == 0;
+        let now_and_then = self.machine.wears_out && self.fate.below(50) == 0;
         self.machine.failures.fetch_add(i64::from(now_and_then), Relaxed);
         now_and_then || self.machine.failing.load(Relaxed)
     }

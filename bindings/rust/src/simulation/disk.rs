@@ -5,12 +5,13 @@ use crate::os::env::{Disk, FileAccess, FileId, HostLock, LockedFile, NewFile};
 use crate::os::mutex::lock;
 use leafid_core::Result;
 use leafid_core::format::two_slots::SLOT_BYTES;
-use leafid_core::options::deployment::{FileSystem, FilesystemKind, Scope};
+use leafid_core::options::deployment::{FileSystem, Scope};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 pub(crate) struct File {
     inode: u64,
@@ -95,6 +96,26 @@ impl Machine {
         !lock(&self.names).contains_key(path)
     }
 
+    /// All processes are gone.
+    pub(crate) fn unlock_all(&self) {
+        lock(&self.host_locks).clear();
+        lock(&self.files).values().for_each(|file| lock(file).locked = None);
+    }
+
+    fn may_panic(&self) {
+        assert!(!self.panicking.load(Relaxed), "played");
+    }
+
+    /// At most 10 s, so that a failing test ends.
+    fn may_hang(&self) {
+        for _ in 0..10_000 {
+            if !self.hanging.load(Relaxed) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     /// Removes all files, as with the disk of a container.
     pub(crate) fn forget_all(&self) {
         lock(&self.files).clear();
@@ -122,12 +143,12 @@ pub(crate) struct ProcessDisk(pub(crate) World);
 
 impl Disk for ProcessDisk {
     fn directory(&self, _: &Path, _: FileAccess) -> io::Result<(FileId, FileSystem)> {
-        let kind = self.0.machine.kind;
-        let name = if kind == FilesystemKind::Ephemeral { "overlay" } else { "ext4" };
-        Ok(((self.0.machine.number as u64, 1), FileSystem { name: name.into(), kind }))
+        let machine = &self.0.machine;
+        Ok(((machine.number as u64, 1), lock(&machine.file_system).clone()))
     }
 
     fn peek(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        self.0.machine.may_panic();
         self.0.fate.alive()?;
         Ok(lock(&self.0.machine.files).get(path).map(|file| lock(file).bytes.clone()))
     }
@@ -140,6 +161,7 @@ impl Disk for ProcessDisk {
 
     fn open(&self, path: &Path, new: Option<NewFile<'_>>) -> io::Result<Option<Box<dyn LockedFile>>> {
         let World { machine, fate, .. } = &self.0;
+        machine.may_panic();
         fate.alive()?;
         let there = lock(&machine.files).contains_key(path);
         match new {
@@ -221,6 +243,9 @@ impl LockedFile for ProcessFile {
 
     fn put(&self, offset: usize, bytes: &[u8]) -> io::Result<()> {
         let World { machine, fate, .. } = &self.world;
+        machine.may_panic();
+        machine.may_hang();
+        // A thread of a killed process may still run. It writes nothing any more.
         fate.alive()?;
         let mut file = lock(&self.file);
         file.changed_ms = machine.now_ms();
