@@ -4,8 +4,8 @@
      "tags": {"order": {"total": 12, "largest_rate": 5, "most_at_once": 1, "under_way": 0, "given": 11,
                         "first_start": "1", "last_end": "11001"}},
      "requests": [{"number": 1, "at_ms": 17.2, "until_ms": 18.0, "tag": "order", "method": "POST", "path": "…",
-                   "query": {"nonce": "…"}, "headers": {"host": "…"}, "connection": 1, "at_once": 1, "status": 200,
-                   "given": ["1", "1001", 1]}]}
+                   "query": {"nonce": "…"}, "headers": {"host": "…"}, "body": "", "connection": 1, "at_once": 1,
+                   "status": 200, "given": ["1", "1001", 1]}]}
 
 `largest_rate` is the most requests that began within any one second, `most_at_once` the most that were under way
 together. Times count from the start of the program. `status` is null where nothing was answered; `given` is what the
@@ -74,7 +74,8 @@ class Report:
                 self.nonces.add(nonce)
             entry = {
                 "number": self.all.total, "at_ms": at, "until_ms": None, "tag": tag, "method": request.method,
-                "path": request.path, "query": request.query, "headers": request.headers, "connection": connection,
+                "path": request.path, "query": request.query, "headers": request.headers,
+                "body": request.body.decode(errors="replace"), "connection": connection,
                 "at_once": tallies[1].under_way, "status": None, "given": None,
             }  # fmt: skip
             self.requests.append(entry)
@@ -136,6 +137,6 @@ def told(entry):
     request, at = parse(head), round(at, 1)
     return {
         "number": number, "at_ms": at, "until_ms": at, "tag": tag, "method": request.method, "path": request.path,
-        "query": request.query, "headers": request.headers, "connection": connection, "at_once": at_once,
+        "query": request.query, "headers": request.headers, "body": "", "connection": connection, "at_once": at_once,
         "status": 200, "given": [str(given), str(given + 1), 1],
     }  # fmt: skip

@@ -34,9 +34,9 @@ impl Nodes {
     }
 
     /// Every id that either gave.
-    fn given(&mut self, tag: &str, mode: &str) -> BTreeSet<i64> {
+    fn given(&self, tag: &str, mode: &str) -> BTreeSet<i64> {
         let mut all = BTreeSet::new();
-        for node in &mut self.nodes {
+        for node in &self.nodes {
             let given = node.tell(json!({"do": "given", "tag": tag, "mode": mode}));
             for run in given["given"].as_array().unwrap() {
                 let bound = |at: usize| run[at].as_str().unwrap().parse::<i64>().unwrap();
@@ -53,7 +53,7 @@ impl Nodes {
 
 #[test]
 fn every_id_is_the_servers_own_and_none_comes_twice() {
-    let mut leaf = Nodes::new();
+    let leaf = Nodes::new();
     let one = leaf.builder().open().unwrap();
     // Another process, and one that asks the other node first.
     let other = leaf.builder().servers(leaf.nodes.iter().rev().map(|node| &node.url)).open().unwrap();
@@ -102,8 +102,8 @@ fn threads_of_a_child_that_begin_together_leave_its_servers_open() {
 
 #[test]
 fn what_came_in_beside_a_request_that_hangs_is_reported() {
-    let mut leaf = Nodes::new();
-    let node = &mut leaf.nodes[0];
+    let leaf = Nodes::new();
+    let node = &leaf.nodes[0];
     let ids = Segments::builder().persist(false).name(unique_name()).servers([&node.url]);
     let ids = ids.step(20).adaptive(false).request_timeout_ms(900_000).timeout_ms(PATIENT_MS).open().unwrap();
     let order = ids.tag("order").unwrap();
@@ -131,7 +131,7 @@ fn what_came_in_beside_a_request_that_hangs_is_reported() {
 
 #[test]
 fn who_gives_up_leaves_few_requests_behind() {
-    let mut leaf = Nodes::new();
+    let leaf = Nodes::new();
     let ids = leaf.builder().open().unwrap();
     let order = ids.tag("order").unwrap();
     assert_eq!(order.take(2_000).unwrap().len(), 2_000);
@@ -141,15 +141,15 @@ fn who_gives_up_leaves_few_requests_behind() {
     std::thread::sleep(Duration::from_millis(300));
     assert!(std::pin::Pin::new(&mut all).poll(&mut context).is_pending());
     drop(all);
-    let asked = |leaf: &mut Nodes| -> i64 {
-        leaf.nodes.iter_mut().map(|node| node.report()["total"].as_i64().unwrap()).sum()
+    let asked = |leaf: &Nodes| -> i64 {
+        leaf.nodes.iter().map(|node| node.report()["total"].as_i64().unwrap()).sum()
     };
     let deadline = Instant::now() + HANG;
-    let mut before = asked(&mut leaf);
+    let mut before = asked(&leaf);
     // Those that were under way end, on a busy machine late.
     loop {
         std::thread::sleep(Duration::from_millis(300));
-        let now = asked(&mut leaf);
+        let now = asked(&leaf);
         if now - before <= 64 {
             return;
         }
@@ -160,7 +160,7 @@ fn who_gives_up_leaves_few_requests_behind() {
 
 #[test]
 fn ids_in_order_and_a_step_raised_at_the_source() {
-    let mut server = FakeServer::new();
+    let server = FakeServer::new();
     let builder = Segments::builder().persist(false).name(unique_name()).timeout_ms(PATIENT_MS);
     let ids = builder.protocol(Protocol::Range).servers([&server.url]).adaptive(false).open().unwrap();
     let order = ids.tag("order/ é").unwrap();

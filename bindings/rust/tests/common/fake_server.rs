@@ -1,13 +1,14 @@
 //! The fake server for servers, which misbehaves on command.
+#![allow(dead_code)]
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
 
 pub(crate) struct FakeServer {
     process: Child,
-    told: ChildStdin,
-    says: BufReader<ChildStdout>,
+    pipes: Mutex<(ChildStdin, BufReader<ChildStdout>)>,
     pub(crate) url: String,
 }
 
@@ -34,19 +35,20 @@ impl FakeServer {
         };
         let url = format!("http://127.0.0.1:{}", port());
         port();
-        FakeServer { told: process.stdin.take().unwrap(), process, says, url }
+        FakeServer { pipes: Mutex::new((process.stdin.take().unwrap(), says)), process, url }
     }
 
-    pub(crate) fn tell(&mut self, command: Value) -> Value {
-        writeln!(self.told, "{command}").unwrap();
+    pub(crate) fn tell(&self, command: Value) -> Value {
+        let (told, says) = &mut *self.pipes.lock().unwrap();
+        writeln!(told, "{command}").unwrap();
         let mut line = String::new();
-        self.says.read_line(&mut line).unwrap();
+        says.read_line(&mut line).unwrap();
         let answer: Value = serde_json::from_str(&line).unwrap();
         assert!(answer.get("error").is_none(), "{answer}");
         answer
     }
 
-    pub(crate) fn report(&mut self) -> Value {
+    pub(crate) fn report(&self) -> Value {
         self.tell(json!({"do": "report", "requests": 0}))
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::common::forks::{in_child, plain_fork};
 use crate::common::{HANG, Place, until};
-use crate::request::Reaction;
 use crate::server::Server;
 use leafid::{Code, Layout, Snowflake};
 use serde_json::json;
@@ -50,6 +49,7 @@ pub(crate) fn ids_until(
 #[test]
 fn a_lease_is_claimed_renewed_and_given_back_as_the_wire_says() {
     let (place, server) = (Place::new(), Server::new(LEASE_MS));
+    server.fault("claim", json!({"answer": {"of a later version": {}}}));
     let flake =
         place.builder().worker(server.url()).token("secret").headers([("X-Team", "ids")]).open().unwrap();
     let mut last = 0;
@@ -61,21 +61,21 @@ fn a_lease_is_claimed_renewed_and_given_back_as_the_wire_says() {
     let (claims, renewals, releases) = (server.seen("claim"), server.seen("renew"), server.seen("release"));
     assert_eq!((claims.len(), releases.len()), (1, 1));
     for seen in claims.iter().chain(&renewals).chain(&releases) {
-        let headers = ["authorization: Bearer secret", "x-team: ids", "content-type: application/json"];
-        let said: Vec<_> = seen.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-        assert!(headers.iter().all(|header| said.iter().any(|said| said == header)), "{said:?}");
-        assert_eq!(seen.body["name"], json!(place.name));
+        for (name, value) in
+            [("authorization", "Bearer secret"), ("x-team", "ids"), ("content-type", "application/json")]
+        {
+            assert_eq!(seen["headers"][name], value);
+        }
+        assert_eq!(seen["body"]["name"], json!(place.name));
     }
-    let claim = &claims[0].body;
+    let claim = &claims[0]["body"];
     assert_eq!(claim["instance"].as_str().unwrap().len(), 32);
     assert_eq!(claim["until"].as_i64().unwrap() - claim["now"].as_i64().unwrap(), 30_000);
-    // Each with the token of the one before.
-    let tokens: Vec<_> = renewals.iter().chain(&releases).map(|seen| seen.body["token"].clone()).collect();
-    let expected: Vec<_> = (1..=tokens.len()).map(|number| json!(format!("token-{number}"))).collect();
-    assert_eq!(tokens, expected);
-    assert_eq!(renewals[0].body["worker_id"], json!(0));
+    // Each with the token of the one before: any other is refused, and would be claimed anew.
+    assert!(renewals.iter().all(|seen| seen["status"] == 200) && releases[0]["status"] == 204);
+    assert_eq!(renewals[0]["body"]["worker_id"], json!(0));
     let at_ms = Layout::LEAF.decode(last).unwrap().timestamp_ms;
-    assert_eq!(releases[0].body["until"], json!(at_ms + 1), "the exact first unused tick");
+    assert_eq!(releases[0]["body"]["until"], json!(at_ms + 1), "the exact first unused tick");
 }
 
 #[test]
@@ -109,18 +109,15 @@ fn a_close_ends_what_is_under_way() {
     let flake =
         place.builder().worker(server.url()).request_timeout_ms(HANG.as_millis() as i64).open().unwrap();
     flake.next().unwrap();
-    server.reacts(|seen| match seen.call.as_str() {
-        "renew" => Reaction::Hang,
-        _ => Reaction::Right,
-    });
+    server.fault("renew", json!({"hang": true}));
     until("a renewal", || !server.seen("renew").is_empty());
     let begun = Instant::now();
     flake.close().unwrap();
     assert!(begun.elapsed() < HANG / 2, "{:?}", begun.elapsed());
-    until("the end of the connection", || server.was_given_up());
+    until("the end of the connection", || server.report()["tags"]["renew"]["under_way"] == 0);
     assert!(server.seen("release").is_empty(), "its token may be another by now");
     // Another opening of the same builder's is not concerned.
-    server.reacts(|_| Reaction::Right);
+    server.tell(json!({"do": "clear"}));
     place.builder().worker(server.url()).request_timeout_ms(60_000).open().unwrap().next().unwrap();
 }
 
@@ -137,7 +134,7 @@ fn a_forked_child_claims_anew_and_leaves_its_parent_s_lease_alone() {
     assert_eq!((flake.worker_id().unwrap(), childs[0]), (0, 1));
     assert!(server.covers(before) && server.covers(childs[1]));
     assert_eq!(server.seen("release").len(), 1, "the child's own");
-    assert_eq!(server.seen("release")[0].body["worker_id"], json!(1));
+    assert_eq!(server.seen("release")[0]["body"]["worker_id"], json!(1));
     flake.next().unwrap();
     flake.close().unwrap();
     assert_eq!(server.seen("release").len(), 2);
@@ -149,7 +146,7 @@ fn a_forked_child_is_not_served_by_its_parent_s_answer() {
     let (place, server) = (Place::new(), Server::new(20_000));
     let flake = place.builder().worker(server.url()).open().unwrap();
     let before = flake.next().unwrap();
-    server.reacts(|seen| if seen.call == "claim" { Reaction::Again } else { Reaction::Right });
+    server.fault("claim", json!({"duplicate": "first"}));
     for _ in 0..2 {
         let refused = in_child(plain_fork, |say| {
             say(flake.next().unwrap_or_else(|error| i64::from(error.code() == Code::SourceInvalid)));
@@ -157,7 +154,7 @@ fn a_forked_child_is_not_served_by_its_parent_s_answer() {
         assert_eq!(refused, [1]);
     }
     let claims = server.seen("claim");
-    let instances: BTreeSet<_> = claims.iter().map(|seen| seen.body["instance"].to_string()).collect();
+    let instances: BTreeSet<_> = claims.iter().map(|seen| seen["body"]["instance"].to_string()).collect();
     assert!(instances.len() >= 3, "a claim of its own for each process: {instances:?}");
     assert_eq!(server.seen("release").len(), 0, "it is their parent's");
     assert!(flake.next().unwrap() > before);

@@ -4,8 +4,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/fake_server.rs"]
+mod fake_server;
 mod holder;
 mod holding;
-mod request;
 mod server;
 mod starts;

@@ -3,14 +3,12 @@
 use crate::common::{HANG, Place, newest, sorted_and_distinct, until};
 use crate::holder::{Holder, holder};
 use crate::holding::{LEASE_MS, ids, ids_until};
-use crate::request::Reaction;
 use crate::server::Server;
 use leafid::{Code, Error, SnowflakeBuilder};
 use serde_json::json;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Leaves a lease whose holder was killed. Answers the largest id that it issued.
@@ -61,7 +59,7 @@ fn a_killed_holder_s_span_is_gone_on_with_and_renewed_when_the_server_is_back() 
     server.down(false);
     assert_eq!(ids_until(&flake, &server, &mut last, || server.seen("renew").len() >= before + 2), [""; 0]);
     let renewals = server.seen("renew");
-    assert_ne!(renewals[before].body["token"], renewals[before - 1].body["token"], "the latest one");
+    assert_ne!(renewals[before]["body"]["token"], renewals[before - 1]["body"]["token"], "the latest one");
     assert_eq!((server.seen("claim").len(), flake.stats().unwrap().claims), (1, 1));
     flake.close().unwrap();
     assert_eq!(server.seen("release").len(), 1);
@@ -123,7 +121,7 @@ fn a_server_that_answers_is_believed_though_a_span_is_held() {
         (200, "[]".into(), Code::WorkerLost),
         (200, "{}".into(), Code::SourceInvalid),
     ] {
-        server.reacts(move |_| Reaction::Say(status, body.clone()));
+        server.tell(json!({"do": "fault", "fault": {"status": status, "body": body}}));
         let lazy = builder(&place, &server).lazy(true).open().unwrap();
         for _ in 0..2 {
             let error = lazy.next().unwrap_err();
@@ -132,7 +130,7 @@ fn a_server_that_answers_is_believed_though_a_span_is_held() {
         }
     }
     // What stands before a server that is down.
-    server.reacts(|_| Reaction::Say(503, "no endpoints".into()));
+    server.tell(json!({"do": "fault", "fault": {"status": 503, "body": "no endpoints"}}));
     builder(&place, &server).open().unwrap().next().unwrap();
 }
 
@@ -155,13 +153,8 @@ fn of_two_processes_at_once_one_goes_on() {
 #[test]
 fn a_forked_child_has_its_parent_s_span_only_when_that_is_gone() {
     let (place, server) = (Place::new(), Server::new(20_000));
-    let state = Arc::new(Mutex::new(false));
-    let is_down = Arc::clone(&state);
     // Down for whoever comes after the parent's claim.
-    server.reacts(move |_| match std::mem::replace(&mut *is_down.lock().unwrap(), true) {
-        false => Reaction::Right,
-        true => Reaction::Lost,
-    });
+    server.tell(json!({"do": "fault", "fault": {"lost": true}, "after": 1}));
     let mut parent = holder(&place, &server.url(), "fork");
     let issued: Vec<i64> = (0..20).map(|_| parent.say().parse().unwrap()).collect();
     let said = parent.say();
