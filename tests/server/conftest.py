@@ -9,6 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "databases"))
 from databases import KINDS, Missing, SQLite  # noqa: E402
+from etcd import Cluster  # noqa: E402
 from servers import make_tag  # noqa: E402
 
 numbers = itertools.count(1)
@@ -18,13 +19,21 @@ RUNNER = os.environ.get("PYTEST_XDIST_WORKER", "main")
 
 def open_store(kind):
     try:
-        return KINDS[kind]()
+        return Cluster(3) if kind == "etcd" else KINDS[kind]()
     except Missing as missing:
         pytest.skip(str(missing))
 
 
 @pytest.fixture(scope="session", params=KINDS)
 def store(request):
+    store = open_store(request.param)
+    yield store
+    store.remove()
+
+
+@pytest.fixture(scope="session", params=[*KINDS, "etcd"])
+def any_store(request):
+    """Also one without SQL."""
     store = open_store(request.param)
     yield store
     store.remove()

@@ -6,18 +6,14 @@ import subprocess
 from servers import BINARY, Server
 
 
-def test_a_row_never_begins_below_ids_that_another_gave_by_its_name(store, tag):
-    check_beginnings(store, tag)
-
-
-def check_beginnings(store, tag):
+def test_a_row_never_begins_below_ids_that_another_gave_by_its_name(any_store, tag):
     def run(*words):
-        command = [BINARY, "--store", store.url, "--listen", "127.0.0.1:0", *words]
+        command = [BINARY, "--store", any_store.url, "--listen", "127.0.0.1:0", *words]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout
 
     def give(name, *options):
-        with Server(store.url, "--no-snowflake", *options) as server:
+        with Server(any_store.url, "--no-snowflake", *options) as server:
             # With --strict-leaf a request gets one.
             return server.log(), [id for _ in range(3) for id in server.client().ids(name)]
 

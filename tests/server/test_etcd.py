@@ -11,11 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 import test_clock
-import test_dots
 import test_leases
-import test_local
 import test_monitor
-import test_regions
 import test_settings
 import test_segments
 from certificates import Authority
@@ -24,7 +21,6 @@ from etcd import Cluster, Encrypted, Network
 from proxy import Proxy, SlowNetwork
 from servers import Server, check, check_unique, in_threads, make_tag, until
 from test_clock import clock  # noqa: F401
-from test_local import local, own  # noqa: F401
 from test_segments import all_go_on, run_clients
 
 QUICK = ("--store-timeout-ms", "3000")
@@ -41,13 +37,6 @@ def opened(size, hosts=(), tls=None):
         pytest.skip(str(missing))
 
 
-@pytest.fixture(scope="module", params=[1, 3])
-def etcd(request):
-    cluster = opened(request.param)
-    yield cluster
-    cluster.remove()
-
-
 @pytest.fixture(scope="module")
 def three():
     cluster = opened(3)
@@ -62,26 +51,7 @@ def one():
     cluster.remove()
 
 
-def test_servers_that_are_killed_give_nothing_twice(etcd, new_tag):
-    tag = new_tag(etcd, 50)
-    servers = [Server(etcd.url, *QUICK) for _ in range(3)]
-
-    def kill_each(found):
-        for at in range(3):
-            all_go_on(found)
-            servers[at].kill()
-            servers[at] = Server(etcd.url, *QUICK)
-        all_go_on(found)
-
-    run_clients(servers, tag, kill_each)
-
-
-def test_regions_with_a_store_each_give_nothing_twice(one, file, new_tag):
-    test_regions.check_regions(one, file, new_tag)
-
-
-def test_settings_and_dots_are_looked_at_as_in_a_database(one, new_tag):
-    test_settings.check_refused(one, ["--stride", "3"], "stride is 3; allowed: 1, as all servers")
+def test_a_dotted_tag_is_refused_unless_it_is_allowed(one, new_tag):
     tag = new_tag(one)
     dotted = tag + ".order"
     make_tag(one.url, dotted, options=["--allow-dotted-tags"])
@@ -123,14 +93,6 @@ def test_check_is_green_on_a_stock_cluster():
         cluster.remove()
 
 
-def test_a_server_names_the_others_of_the_cluster(one):
-    test_monitor.check_servers(one.url)
-
-
-def test_a_row_never_begins_below_ids_that_another_gave_by_its_name(one, tag):
-    test_dots.check_beginnings(one, tag)
-
-
 def test_a_store_that_was_empty_is_said_once():
     cluster = opened(1)
     try:
@@ -170,31 +132,6 @@ def test_without_a_quorum_buffered_ids_go_on_and_ready_says_so(three, new_tag):
         until(lambda: client.get("/ready")[0] == 200, "the server is ready")
         start, end = client.range(tag, 10)
         check_unique([*ids, *got, *range(start, end)], 12)
-
-
-def test_servers_never_grant_one_span_twice(etcd, name):
-    test_leases.test_two_servers_never_grant_one_span_twice(etcd, name)
-
-
-def test_a_pool_that_shrinks_empties_itself(one, name):
-    test_leases.test_a_pool_that_shrinks_empties_itself(one, name)
-
-
-def test_a_worker_id_is_claimed_once(etcd, name):
-    servers = [Server(etcd.url, *QUICK, "--no-snowflake") for _ in range(3)]
-    granted = []
-
-    def claim(at):
-        status, lease = servers[at % 3].client().claim(test_leases.instance(), name)
-        assert status == 200, lease
-        granted.append(lease["worker_id"])
-
-    try:
-        in_threads(*[lambda at=at: claim(at) for at in range(12)])
-        check_unique(granted, 12)
-    finally:
-        for server in servers:
-            server.kill()
 
 
 def test_a_node_that_is_cut_off_stops_nothing(new_tag, name):
@@ -391,10 +328,6 @@ def test_a_cluster_with_tls_and_a_password(new_tag, name):
         if cluster:
             cluster.remove()
         shutil.rmtree(folder)
-
-
-def test_a_worker_id_of_this_host_is_refused_while_it_is_leased(one, own, local):  # noqa: F811
-    test_local.check_refused_while_leased(one, own, local)
 
 
 def test_a_leap_of_a_server_s_clock_is_not_stored(one, clock, name):  # noqa: F811

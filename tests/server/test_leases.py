@@ -39,8 +39,8 @@ def check_spans(spans):
     print(f"{len(spans)} spans, overlaps 0")
 
 
-def test_two_servers_never_grant_one_span_twice(store, name):
-    check_holders([Server(store.url, "--workers", "0-5", *LEASE) for _ in range(2)], name)
+def test_two_servers_never_grant_one_span_twice(any_store, name):
+    check_holders([Server(any_store.url, "--workers", "0-5", *LEASE) for _ in range(2)], name)
 
 
 def check_holders(servers, name):
@@ -84,8 +84,8 @@ def check_holders(servers, name):
     check_spans(spans)
 
 
-def test_one_claim_to_two_servers_gets_one_answer(store, name):
-    servers = [Server(store.url, *LEASE) for _ in range(2)]
+def test_one_claim_to_two_servers_gets_one_answer(any_store, name):
+    servers = [Server(any_store.url, *LEASE) for _ in range(2)]
     try:
         for _ in range(10):
             one, answers = instance(), []
@@ -101,8 +101,8 @@ def test_one_claim_to_two_servers_gets_one_answer(store, name):
             server.kill()
 
 
-def test_claims_of_one_moment_get_different_ids(store, name):
-    servers = [Server(store.url, "--workers", "0-7", *LEASE) for _ in range(2)]
+def test_claims_of_one_moment_get_different_ids(any_store, name):
+    servers = [Server(any_store.url, "--workers", "0-7", *LEASE) for _ in range(2)]
     moment, rounds = threading.Barrier(6), [[] for _ in range(25)]
 
     def claim(at):
@@ -128,8 +128,8 @@ def test_claims_of_one_moment_get_different_ids(store, name):
     assert all(len(found) == len(set(found)) for found in rounds), rounds
 
 
-def test_a_pool_that_is_used_up_says_so(store, name):
-    with Server(store.url, "--workers", "7-8", *LEASE) as server:
+def test_a_pool_that_is_used_up_says_so(any_store, name):
+    with Server(any_store.url, "--workers", "7-8", *LEASE) as server:
         client = server.client()
         leases = [client.claim(instance(), name)[1] for _ in range(2)]
         assert [lease["worker_id"] for lease in leases] == [7, 8]
@@ -143,24 +143,24 @@ def test_a_pool_that_is_used_up_says_so(store, name):
         assert again["worker_id"] == 7 and again["from"] >= last
 
 
-def test_a_pool_that_shrinks_empties_itself(store, name):
-    with Server(store.url, "--workers", "6-8", *LEASE) as server:
+def test_a_pool_that_shrinks_empties_itself(any_store, name):
+    with Server(any_store.url, "--workers", "6-8", *LEASE) as server:
         lease = server.client().claim(instance(), name)[1]
         assert lease["worker_id"] == 6
-    with Server(store.url, "--workers", "7-8", *LEASE) as server:
+    with Server(any_store.url, "--workers", "7-8", *LEASE) as server:
         client = server.client()
         status, answer = client.post("/api/worker/renew", holder(name, lease, lease["until"] + 400))
         assert (status, answer["error"]) == (409, "worker_lost"), answer
         assert "worker id 6 is none of 7-8" in answer["message"]
         assert client.claim(instance(), name)[1]["worker_id"] == 7
-    with Server(store.url, "--workers", "6", *LEASE) as server:
+    with Server(any_store.url, "--workers", "6", *LEASE) as server:
         client = server.client()
         again = until(lambda: (found := client.claim(instance(), name))[0] == 200 and found[1], "it is free")
         assert again["from"] >= lease["until"]
 
 
-def test_a_token_is_good_once(store, name):
-    with Server(store.url, *LEASE) as server:
+def test_a_token_is_good_once(any_store, name):
+    with Server(any_store.url, *LEASE) as server:
         client = server.client()
         lease = client.claim(instance(), name)[1]
         ahead = now_ms() + 800

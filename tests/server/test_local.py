@@ -102,31 +102,27 @@ def test_worker_ids_that_are_leased_to_others_are_refused(file, local):
         assert status != 0 and f"snowflake-local is {ids}; allowed: {said}" in text
 
 
-def test_a_worker_id_that_the_store_has_leased_is_refused_until_its_span_is_over(store, own, local):
-    check_refused_while_leased(store, own, local)
-
-
-def check_refused_while_leased(store, own, local):
+def test_a_worker_id_that_the_store_has_leased_is_refused_until_its_span_is_over(any_store, own, local):
     """Another server of the store has it among its workers, against the rule."""
-    with Server(store.url, "--workers", "7", "--no-snowflake") as other:
+    with Server(any_store.url, "--workers", "7", "--no-snowflake") as other:
         client = other.client()
         status, lease = client.claim("one", own, until=now_ms() + 20_000)
         assert (status, lease["worker_id"]) == (200, 7)
         options = local("6-8")
-        with Server(store.url, *options, wait=False) as server:
+        with Server(any_store.url, *options, wait=False) as server:
             assert server.process.wait() == 1
             assert f"worker id 7 of {own} may be in use for" in server.log()
-        status, text = check(store.url, *options)
+        status, text = check(any_store.url, *options)
         assert status == 1 and "WRONG snowflake-local: worker id 7" in text
         # Other tests of this store leave rows that it finds wrong.
-        text = check(store.url, *local("8"))[1]
+        text = check(any_store.url, *local("8"))[1]
         assert f"ok    snowflake-local: the store has leased none of 8 of {own}" in text
         until_ms = now_ms() + 700
         assert client.post("/api/worker/release", holder(own, lease, until_ms))[0] == 204
-        with Server(store.url, *options, wait=False) as server:
+        with Server(any_store.url, *options, wait=False) as server:
             assert server.process.wait() == 1 or now_ms() >= until_ms, "its span is not over"
         until(lambda: now_ms() > until_ms, "it is")
-        with Server(store.url, *options) as server:
+        with Server(any_store.url, *options) as server:
             assert min(ids_of(server)) >> 22 >= until_ms - 1_288_834_974_657
 
 

@@ -88,9 +88,9 @@ def test_the_own_worker_id_is_marked(file):
         assert found["own_worker_id"] in [lease["worker_id"] for lease in found["held"]]
 
 
-def check_servers(url):
+def test_it_names_its_server_and_the_others_of_the_store(any_store):
     """Also that which holds no worker id is seen."""
-    with Server(url) as one, Server(url, "--no-snowflake") as other:
+    with Server(any_store.url) as one, Server(any_store.url, "--no-snowflake") as other:
         urls = {one.url, other.url}
 
         def seen(server):
@@ -115,10 +115,6 @@ def check_servers(url):
         assert (held["host"], held["pid"]) == (os.uname().nodename, str(one.process.pid))
         assert one.end() == 0
         until(lambda: one.url not in [each["url"] for each in state(other.client())["servers"]], "one has ended")
-
-
-def test_it_names_its_server_and_the_others_of_the_store(store):
-    check_servers(store.url)
 
 
 def test_the_row_of_a_server_that_was_gone_for_a_day_is_used_again(file):

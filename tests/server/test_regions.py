@@ -11,16 +11,12 @@ from servers import BINARY, Server, check_unique, in_threads, until
 STRIDE = 3
 
 
-def test_regions_with_a_store_each_give_nothing_twice(store, file, new_tag):
-    check_regions(store, file, new_tag)
-
-
-def check_regions(store, file, new_tag):
+def test_regions_with_a_store_each_give_nothing_twice(any_store, file, new_tag):
     """Two servers of one region, of which one is killed, and one of another region."""
-    tag = new_tag(store, 50)
+    tag, url = new_tag(any_store, 50), any_store.url
     assert new_tag(file, 50) == tag
-    servers = [Server(url, "--stride", STRIDE, "--remainder", at) for url, at in
-               [(store.url, 0), (store.url, 0), (file.url, 2)]]  # fmt: skip
+    servers = [Server(its, "--stride", STRIDE, "--remainder", at) for its, at in
+               [(url, 0), (url, 0), (file.url, 2)]]  # fmt: skip
     found, ends = [[] for _ in servers], threading.Event()
 
     def take(at):
@@ -44,7 +40,7 @@ def check_regions(store, file, new_tag):
     try:
         in_threads(kill_one, lambda: take(0), take_until_killed, lambda: take(2))
         # A server without the setting gives ids of other regions, but none that its store gave.
-        with Server(store.url) as plain:
+        with Server(url) as plain:
             others = plain.client().ids(tag, 200)
         found[0] += servers[0].client().ids(tag, 200)
     finally:

@@ -56,15 +56,15 @@ def all_go_on(found):
     until(lambda: all(len(ids) > had for ids, had in zip(found, before)), "each client gets ids")
 
 
-def test_servers_that_are_killed_give_nothing_twice(store, new_tag):
-    tag = new_tag(store, 50)
-    servers = [Server(store.url) for _ in range(SERVERS)]
+def test_servers_that_are_killed_give_nothing_twice(any_store, new_tag):
+    tag = new_tag(any_store, 50)
+    servers = [Server(any_store.url) for _ in range(SERVERS)]
 
     def kill_each(found):
         for at in range(SERVERS):
             all_go_on(found)
             servers[at].kill()
-            servers[at] = Server(store.url)
+            servers[at] = Server(any_store.url)
         all_go_on(found)
 
     run_clients(servers, tag, kill_each)

@@ -16,9 +16,21 @@ COMPARED = {name: "false" for name in UNCOMPARED}
     (["--lease-ms", "20000"], "lease-ms is 20000; allowed: 30000, as all servers"),
     (["--clock-threshold-ms", "500"], "clock-threshold-ms is 500; allowed: 10000, as all servers"),
 ])  # fmt: skip
-def test_a_server_that_differs_is_refused(store, option, stored):
-    check_refused(store, option, stored)
-
+def test_a_server_that_differs_is_refused(any_store, option, stored):
+    with Server(any_store.url, "--no-snowflake"):
+        with Server(any_store.url, "--no-snowflake", *option, environment=COMPARED, wait=False) as other:
+            assert other.process.wait() == 1
+            assert stored in other.log() and "--change-settings" in other.log()
+        words = [BINARY, "--store", any_store.url, "--listen", "127.0.0.1:0", *option, "check"]
+        assert f"WRONG {stored}" in subprocess.run(words, capture_output=True, text=True).stdout
+        with Server(any_store.url, "--no-snowflake", "--timeout-ms", "1000", environment=COMPARED):
+            pass
+        with Server(any_store.url, "--no-snowflake", *option, "--change-settings"):
+            pass
+        with Server(any_store.url, "--no-snowflake", *option, environment=COMPARED):
+            pass
+        with Server(any_store.url, "--no-snowflake", environment=COMPARED, wait=False) as other:
+            assert other.process.wait() == 1
 
 def test_a_change_is_said_with_both_values(store):
     with Server(store.url, "--no-snowflake", "--workers", "0-7"):
@@ -58,20 +70,3 @@ def check_format(url, set_format, stored, tag):
         set_format(lower)
         with Server(url, "--no-snowflake", environment=COMPARED):
             assert stored() == ours
-
-
-def check_refused(store, option, stored):
-    with Server(store.url, "--no-snowflake"):
-        with Server(store.url, "--no-snowflake", *option, environment=COMPARED, wait=False) as other:
-            assert other.process.wait() == 1
-            assert stored in other.log() and "--change-settings" in other.log()
-        words = [BINARY, "--store", store.url, "--listen", "127.0.0.1:0", *option, "check"]
-        assert f"WRONG {stored}" in subprocess.run(words, capture_output=True, text=True).stdout
-        with Server(store.url, "--no-snowflake", "--timeout-ms", "1000", environment=COMPARED):
-            pass
-        with Server(store.url, "--no-snowflake", *option, "--change-settings"):
-            pass
-        with Server(store.url, "--no-snowflake", *option, environment=COMPARED):
-            pass
-        with Server(store.url, "--no-snowflake", environment=COMPARED, wait=False) as other:
-            assert other.process.wait() == 1
