@@ -69,7 +69,7 @@ $(node_recipes)/installed: tests/node_tools/package.json
 wasm_js := build/wasm-js
 # Node's own tests, with leafid/wasm as the package leafid.
 wasm_js_same := $(wasm_js)/project/same
-same_tests := counter support fake-server vectors.test arguments.test waiting.test segments.test segment-waits.test \
+same_tests := counter support fake-server vectors vectors.test arguments.test waiting.test segments.test segment-waits.test \
     segment-callbacks.test segment-servers.test leaf-servers.test lease_source leases.test worker-sources.test \
     source-ends.test openings.test clock-options.test lease-servers.test public-ids.test fake-time.test \
     buffers.test option-vectors.test secrets.test
@@ -85,7 +85,7 @@ test/wasm-js: made/node $(wasm_js)/installed
 	@echo '{ "type": "module", "exports": "./index.js" }' >$(wasm_js_same)/node_modules/leafid/package.json
 	@for entry in node public-ids; do \
 	    echo "export * from '../../../node_modules/leafid/wasm/$$entry.js'"; done >$(wasm_js_same)/node_modules/leafid/index.js
-	@mkdir -p $(wasm_js)/project/node && cp node/tests/support.mjs node/tests/fake-server.mjs $(wasm_js)/project/node/
+	@mkdir -p $(wasm_js)/project/node && cp node/tests/support.mjs node/tests/fake-server.mjs node/tests/vectors.mjs $(wasm_js)/project/node/
 	@cd $(wasm_js)/project && LEAFID_ROOT=$(CURDIR) \
 	    $(NODE) --test $(node_hang) --test-concurrency=2 --test-reporter=spec *.test.mjs
 	@rm -rf $(wasm_js_snowflake) && cp -R $(wasm_js)/project $(wasm_js_snowflake)

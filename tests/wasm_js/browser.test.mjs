@@ -54,7 +54,7 @@ const WORKER = `
 
 let browser
 before(async () => {
-  copyFileSync(join(here, 'vectors.mjs'), join(package_, 'vectors.mjs'))
+  copyFileSync(join(here, 'node/vectors.mjs'), join(package_, 'vectors.mjs'))
   writeFileSync(join(package_, 'worker.mjs'), WORKER)
   browser = await launch()
 })

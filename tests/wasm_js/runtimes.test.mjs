@@ -30,7 +30,7 @@ for (const runtime of runtimes) {
     const program = `
       import * as leafid from 'leafid/wasm'
       import * as publicIds from 'leafid/wasm/public-ids'
-      import { checkPublicIds, checkVectors } from './vectors.mjs'
+      import { checkPublicIds, checkVectors } from './node/vectors.mjs'
       import { readFileSync } from 'node:fs'
       const [snowflake, ids] = process.argv.slice(2, 4).map(path => JSON.parse(readFileSync(path, 'utf8')))
       new publicIds.PublicIds('env:LEAFID_TEST_KEY', 1, { 2: 'file:' + process.argv[4] })

@@ -3,7 +3,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import * as leafid from 'leafid/wasm'
 import * as publicIds from 'leafid/wasm/public-ids'
-import { checkPublicIds, checkVectors } from './vectors.mjs'
+import { checkPublicIds, checkVectors } from './node/vectors.mjs'
 import { withoutSync } from './without_sync.mjs'
 
 const sleep = ms => new Promise(done => setTimeout(done, ms))

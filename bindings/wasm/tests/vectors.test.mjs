@@ -2,90 +2,59 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Module, vectors } from './module.mjs'
+import { checkVectors } from '../../../node/tests/vectors.mjs'
+import { Module, Refused, vectors } from './module.mjs'
 
 const given = vectors('snowflake.json')
 
+class LeafidError extends Error {}
+
+/** What is refused, as the package says it. */
+function refused(call) {
+  try {
+    return call()
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    throw Object.assign(new LeafidError(error.message), { code: `ERR_LEAFID_${error.code.toUpperCase()}` })
+  }
+}
+
+/** The calls of the package leafid, each by the exports of a module. */
+function calls(module) {
+  const { compose, decode, first_id_at, id_parse, last_id_at, layout_new } = module.exports
+  const layout = given => {
+    if (typeof given !== 'object' || given === null) return module.layout(given ?? 'leaf')
+    const { epochMs, tickMs, timestampBits, workerBits, sequenceBits, order } = given
+    return module.ok(layout_new(epochMs, tickMs, timestampBits, workerBits, sequenceBits, ...module.input(order)))
+  }
+  const whole = id => (typeof id === 'string' ? module.ok(id_parse(...module.input(id))) : BigInt(id))
+  const parts = (id, handle) => {
+    // An i64 has no more bits.
+    module.ok(decode(handle, BigInt.asIntN(64, id) === id ? id : -1n))
+    const [timestampMs, workerId, sequence] = module.numbers(3)
+    return { timestampMs, time: new Date(timestampMs), workerId, sequence }
+  }
+  return {
+    LeafidError,
+    compose: (timestampMs, worker, sequence, of) => refused(() => module.ok(compose(layout(of), timestampMs, worker, sequence))),
+    decode: (id, of) => refused(() => parts(whole(id), layout(of))),
+    firstIdAt: (time, of) => refused(() => module.ok(first_id_at(layout(of), Number(time)))),
+    lastIdAt: (time, of) => refused(() => module.ok(last_id_at(layout(of), Number(time)))),
+  }
+}
+
 for (const name of ['leafid', 'leafid-snowflake']) {
-  const module = new Module(name)
-  const { compose, decode, first_id_at, id_parse, last_id_at, layout_fields, layout_new } = module.exports
-
-  /** The layout of the vectors by its fields. */
-  function byFields(layout) {
-    const { epoch_ms, tick_ms, timestamp_bits, worker_bits, sequence_bits, order } = given.layouts[layout]
-    return module.ok(layout_new(Number(epoch_ms), tick_ms, timestamp_bits, worker_bits, sequence_bits, ...module.input(order)))
-  }
-
-  /** The ways to name a layout of the vectors. Bits alone mean Leaf's epoch. */
-  const named = layout => (layout.includes('|') ? [byFields(layout)] : [module.layout(layout), byFields(layout)])
-  const parts = (layout, id) => {
-    module.ok(decode(layout, id))
-    return module.numbers(3)
-  }
-  const refusedWith = (code, call) => assert.throws(() => module.ok(call()), { code })
-
-  test(`${name}: composes and decodes`, () => {
-    assert.ok(given.valid.length > 0)
-    for (const { layout, timestamp_ms, worker_id, sequence, id } of given.valid) {
-      for (const handle of named(layout)) {
-        assert.equal(module.ok(compose(handle, Number(timestamp_ms), worker_id, sequence)), BigInt(id))
-        assert.deepEqual(parts(handle, BigInt(id)), [Number(timestamp_ms), worker_id, sequence])
-      }
-    }
-  })
-
-  test(`${name}: refuses parts that no id holds`, () => {
-    assert.ok(given.refused.length > 0)
-    for (const { layout, timestamp_ms, worker_id, sequence, error } of given.refused) {
-      for (const handle of named(layout)) refusedWith(error, () => compose(handle, Number(timestamp_ms), worker_id, sequence))
-    }
+  test(`${name}: ids and layouts`, () => {
+    const module = new Module(name)
+    assert.ok(checkVectors(calls(module), given) > given.valid.length)
     const leaf = module.layout('leaf')
     for (const wrong of [NaN, 0.5, Infinity, 2 ** 53 + 2, -1]) {
-      refusedWith('invalid_argument', () => compose(leaf, 1_700_000_000_000, wrong, 0))
-      refusedWith('invalid_argument', () => compose(leaf, 1_700_000_000_000, 0, wrong))
-    }
-  })
-
-  test(`${name}: reads text, and refuses what is no id`, () => {
-    const leaf = module.layout('leaf')
-    assert.ok(given.decode_accepted_text.length > 0 && given.decode_refused.length > 0)
-    for (const { text, timestamp_ms, worker_id, sequence } of given.decode_accepted_text) {
-      const id = module.ok(id_parse(...module.input(text)))
-      assert.deepEqual(parts(leaf, id), [Number(timestamp_ms), worker_id, sequence])
-    }
-    for (const { id, error } of [...given.decode_refused, ...given.decode_refused_counted_text]) {
-      refusedWith(error, () => id_parse(...module.input(id)))
-    }
-    for (const { layout, id, error } of given.decode_refused_in_layout) refusedWith(error, () => decode(module.layout(layout), BigInt(id)))
-  })
-
-  test(`${name}: the ids of a tick have ends`, () => {
-    assert.ok(given.id_ranges.length > 0)
-    for (const { layout, timestamp_ms, first, last } of given.id_ranges) {
-      for (const handle of named(layout)) {
-        assert.equal(module.ok(first_id_at(handle, Number(timestamp_ms))), BigInt(first))
-        assert.equal(module.ok(last_id_at(handle, Number(timestamp_ms))), BigInt(last))
+      for (const numbers of [[wrong, 0], [0, wrong]]) {
+        const call = () => module.ok(module.exports.compose(leaf, 1_700_000_000_000, ...numbers))
+        assert.throws(call, { code: 'invalid_argument' })
       }
     }
-    for (const { layout, timestamp_ms, error } of given.id_ranges_refused) {
-      for (const call of [first_id_at, last_id_at]) refusedWith(error, () => call(byFields(layout), Number(timestamp_ms)))
-    }
-  })
-
-  test(`${name}: floors times to the tick`, () => {
-    assert.ok(given.compose_floors.length > 0)
-    for (const { layout, timestamp_ms, worker_id, sequence, id, floored_ms } of given.compose_floors) {
-      const handle = module.layout(layout)
-      assert.equal(module.ok(compose(handle, Number(timestamp_ms), worker_id, sequence)), BigInt(id))
-      assert.equal(parts(handle, BigInt(id))[0], Number(floored_ms))
-    }
-  })
-
-  test(`${name}: reads layouts`, () => {
-    const { accepted, refused } = given.layout_text
-    for (const text of accepted) assert.ok(module.layout(text) > 0)
-    for (const text of refused) assert.throws(() => module.layout(text), { code: 'invalid_argument' })
-    module.ok(layout_fields(module.layout('sonyflake')))
+    module.ok(module.exports.layout_fields(module.layout('sonyflake')))
     assert.equal(module.text(), name === 'leafid' ? 'sonyflake' : '')
     const { epoch_ms, tick_ms, timestamp_bits, worker_bits, sequence_bits } = given.layouts.sonyflake
     const expires = Number(epoch_ms) + 2 ** timestamp_bits * tick_ms
