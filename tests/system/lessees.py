@@ -2,16 +2,18 @@
 
 Each process is a host of its own: it has a state directory of its own, and does not see which worker ids are taken here."""
 
+import array
 import collections
 import contextlib
 import itertools
 import sqlite3
 import subprocess
+import threading
+import time
 
 from harness import BUILD, EPOCH_MS, Skip, assert_distinct, place, wait_for
-from makers import Maker, read_ids
 from servers import IdServer
-from subjects import LANGUAGES
+from subjects import Refused, Serve
 
 APART = BUILD / "system/apart"
 
@@ -143,18 +145,59 @@ class Pool:
         return count
 
 
-class Lessee(Maker):
-    """One of a lease server: rust/src/lessee.rs and its like."""
+class Lessee:
+    """A process that opens until it succeeds, then makes ids until it is closed or killed, and continues after errors.
+
+    Its ids are appended to a file at once, and to another one what it was told: monotonic milliseconds and `in WORKER`,
+    `refused CODE: …`, `error CODE: …` or `done`."""
 
     numbers = itertools.count()
 
     def __init__(self, where, language, env, host, given, before=(APART,)):
-        name, self.language, self.given = f"{language}-{next(self.numbers)}", language, given
-        self.files = {kind: where.dir / f"{kind}-{name}" for kind in ("ids", "notes")}
-        self.state = where.dir / (host or f"host-{name}")
-        words = {**given, "dir": self.state, "ids": self.files["ids"], "notes": self.files["notes"]}
-        command = [*before, *LANGUAGES[language], "lessee", *(f"{key}={value}" for key, value in words.items())]
-        super().__init__(name, command, env, where.dir / f"said-{name}")
+        self.name, self.language, self.given = f"{language}-{next(self.numbers)}", language, given
+        self.files = {kind: where.dir / f"{kind}-{self.name}" for kind in ("ids", "notes")}
+        self.state, self.said = where.dir / (host or f"host-{self.name}"), where.dir / f"said-{self.name}"
+        self.subject = Serve(language, before, env, stderr=open(self.said, "w"))
+        self.process, self.pid = self.subject.process, self.subject.pid
+        self.killed, self.over = False, threading.Event()
+        self.holding = threading.Thread(target=self.hold, daemon=True)
+        self.holding.start()
+
+    def hold(self):
+        # It may be killed at any time.
+        with contextlib.suppress(AssertionError, OSError):
+            while (worker := self.told("refused", "open", "a", *self.words())) is None:
+                if self.over.wait(0.1):
+                    return
+            self.note("in", worker)
+            for turn in itertools.count():
+                made = self.told("error", *(("take", "a", 20) if turn % 2 else ("next", "a")))
+                if made is None:
+                    time.sleep(0.02)
+                else:
+                    self.append("ids", array.array("q", map(int, made.split())).tobytes())
+                if self.over.wait(self.given.get("pause_us", 2_000) / 1e6):
+                    break
+            if self.told("error", "close", "a") is not None:
+                self.note("done", "")
+
+    def words(self):
+        return [f"{key}={value}" for key, value in {**self.given, "dir": self.state}.items()]
+
+    def told(self, what, *words):
+        """The answer, or None if it is refused. Where the JavaScript thread may not wait, it is asked again."""
+        try:
+            return self.subject.do(*words)
+        except Refused as error:
+            if error.code != "would_block":
+                self.note(what, error)
+
+    def note(self, what, text):
+        self.append("notes", f"{time.monotonic_ns() // 1_000_000} {what} {text}\n".encode())
+
+    def append(self, kind, data):
+        with open(self.files[kind], "ab", buffering=0) as file:
+            file.write(data)
 
     def notes(self, *kinds):
         """What happened: (monotonic ms, what, text). A line that is just written is left out."""
@@ -169,7 +212,43 @@ class Lessee(Maker):
         return {text.split(":")[0] for text in texts if "; see the disk, or raise timeout_ms" not in text}
 
     def ids(self):
-        return read_ids(self.files["ids"])
+        ids, path = array.array("q"), self.files["ids"]
+        data = path.read_bytes() if path.exists() else b""
+        ids.frombytes(data[: len(data) // 8 * 8])
+        return ids
+
+    def is_in(self):
+        return bool(self.notes("in"))
+
+    def workers(self):
+        """The worker ids of its ids, in the order of their first."""
+        return list(dict.fromkeys(an_id >> 12 & 1023 for an_id in self.ids()))
+
+    def await_in(self):
+        wait_for(self.is_in, f"{self.name} to come in")
 
     def await_error(self, code):
         wait_for(lambda: code in self.codes("error"), f"{code} of {self.name}")
+
+    def await_ids(self, worker=None):
+        """Until it has made others than it had; of this worker id, if one is given."""
+        count = len(self.ids())
+        wait_for(
+            lambda: any(worker in (None, an_id >> 12 & 1023) for an_id in self.ids()[count:]),
+            f"{self.name} to make more ids {'' if worker is None else f'with worker id {worker}'}",
+        )
+
+    def kill(self):
+        self.subject.kill()
+        self.killed = True
+        self.holding.join()
+
+    def close(self):
+        """Has it end by itself: normally."""
+        if self.killed or self.process.stdin.closed:
+            return
+        self.over.set()
+        self.holding.join()
+        self.subject.quit()
+        ended = f"{self.name} ended with {self.process.returncode}: {self.said.read_text()[-1500:]}"
+        assert self.process.returncode == 0 and len(self.notes("in")) == len(self.notes("done")), ended

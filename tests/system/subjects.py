@@ -8,10 +8,6 @@ An agent is run as `AGENT COMMAND KEY=VALUE…`. Microseconds are whole numbers,
                         by `threads`, `batch` at a time, by `method` (next, take, fill), with `pause_us` after each batch,
                         of `tag` (order); `then` it will wait, close or exit. To standard error `ready` once the
                         first id is written, or `error CODE: MESSAGE`
-    lessee OPTIONS      tries to open until it succeeds, then makes ids until its input ends, with `pause_us` after each
-                        call, and continues after errors. Appends ids to the file `ids`, and lines to the file `notes`:
-                        monotonic milliseconds and `in WORKER`, `refused CODE: …`, `error CODE: …` or `done`
-
     chaos WORDS         a program of ../chaos: see runs.py there
 
 OPTIONS with `worker` describe a snowflake, others segments. `dir` is the state directory; without `servers` segments
@@ -129,8 +125,9 @@ class Serve:
         self.process.stdin.flush()
 
     def answer(self):
-        line = self.process.stdout.readline().split(" ", 2)
-        if len(line) < 2:
+        said = self.process.stdout.readline()
+        line = said.split(" ", 2)
+        if not said.endswith("\n"):
             code = self.process.wait()
             self.errors.seek(0)
             raise AssertionError(f"the subject ended with {code}: {self.errors.read()[-1500:]}")

@@ -200,7 +200,6 @@ static int serve(void) {
 int main(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "stream")) return stream(argc - 2, argv + 2);
     if (argc > 1 && !strcmp(argv[1], "serve")) return serve();
-    if (argc > 1 && !strcmp(argv[1], "lessee")) return lessee(argc - 2, argv + 2);
     if (argc > 1 && !strcmp(argv[1], "chaos")) return chaos(argc - 2, argv + 2);
     return 2;
 }

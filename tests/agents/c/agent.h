@@ -40,8 +40,5 @@ leafid_status fill_ids(source of, int64_t *ids, size_t count);
 leafid_status open_and_close(long long rounds, int count, char **words, char *answer, size_t room);
 leafid_status forks(source of, long long count, char *answer, size_t room);
 
-/* A holder of a leased worker id until its input ends. */
-int lessee(int count, char **words);
-
 /* A program of the chaos run, until SIGTERM. */
 int chaos(int count, char **words);

@@ -1,6 +1,6 @@
 // The agent in Node: ../../system/subjects.py lists its commands. Where the JavaScript thread may not wait, it asks again.
 
-import { appendFileSync, writeSync } from 'node:fs'
+import { writeSync } from 'node:fs'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
@@ -253,41 +253,6 @@ async function stream(given) {
   segments.close()
 }
 
-/** A holder of a leased worker id, until its input ends. */
-async function lessee(given) {
-  const pauseMs = Number(given.pause_us ?? 2000) / 1000
-  const note = (what, text) => {
-    const line = `${process.hrtime.bigint() / 1_000_000n} ${what} ${text}`
-    appendFileSync(given.notes, `${line.replaceAll('\n', ' ')}\n`)
-  }
-  let over = false
-  process.stdin.on('end', () => (over = true)).resume()
-  let flake
-  while (!flake && !over) {
-    try {
-      flake = await open(given)
-      note('in', flake.workerId)
-    } catch (error) {
-      if (!(error instanceof LeafidError)) throw error
-      note('refused', told(error))
-      await sleep(100)
-    }
-  }
-  for (let turn = 0; !over; turn++) {
-    try {
-      const ids = turn % 2 ? flake.take(20) : [flake.next()]
-      appendFileSync(given.ids, Buffer.from(BigInt64Array.from(ids).buffer))
-    } catch (error) {
-      if (!(error instanceof LeafidError)) throw error
-      if (!wouldBlock(error)) note('error', told(error))
-      await sleep(20)
-    }
-    await sleep(pauseMs)
-  }
-  flake?.close()
-  if (flake) note('done', '')
-}
-
 const given = read(process.argv.slice(3))
 if (process.argv[2] === 'stream') {
   await stream(given).catch(error => {
@@ -295,6 +260,6 @@ if (process.argv[2] === 'stream') {
     process.exit(3)
   })
 } else if (process.argv[2] === 'chaos') await import('./chaos.mjs')
-else await (process.argv[2] === 'lessee' ? lessee(given) : serve())
+else await serve()
 // Open input keeps the process.
 process.stdin.destroy()

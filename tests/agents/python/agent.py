@@ -123,42 +123,6 @@ def stream(given):
             handle.close()
 
 
-def lessee(given):
-    """A holder of a leased worker id until its input ends."""
-    pause_s = int(given.get("pause_us", 2000)) / 1e6
-
-    def append(kind, data):
-        with open(given[kind], "ab", buffering=0) as file:
-            file.write(data)
-
-    def note(what, text=""):
-        at_ms = time.monotonic_ns() // 1_000_000
-        append("notes", f"{at_ms} {what} {text}".replace("\n", " ").encode() + b"\n")
-
-    def is_over(wait_s):
-        return bool(select.select([sys.stdin], [], [], wait_s)[0])
-
-    while True:
-        try:
-            flake = open_it(given)
-            break
-        except leafid.Error as error:
-            note("refused", f"{error.code}: {error}")
-        if is_over(0.1):
-            return
-    note("in", flake.worker_id)
-    for turn in itertools.count():
-        try:
-            append("ids", array.array("q", flake.take(20) if turn % 2 else [flake.next()]).tobytes())
-        except leafid.Error as error:
-            note("error", f"{error.code}: {error}")
-            rest(0.02)
-        if is_over(pause_s):
-            break
-    flake.close()
-    note("done")
-
-
 def run(source, milliseconds, pause_us):
     end = time.monotonic_ns() + milliseconds * 1_000_000
     ids, slowest = [], 0
@@ -346,6 +310,6 @@ def chaos(_):
 
 if __name__ == "__main__":
     try:
-        {function.__name__: function for function in (serve, stream, lessee, chaos)}[sys.argv[1]](read(sys.argv[2:]))
+        {function.__name__: function for function in (serve, stream, chaos)}[sys.argv[1]](read(sys.argv[2:]))
     except leafid.Error as error:
         sys.exit(f"error {error.code}: {error}")

@@ -5,7 +5,6 @@ mod attack;
 mod crowd;
 mod issuer;
 mod ledger;
-mod lessee;
 mod options;
 mod process;
 mod rounds;
@@ -23,7 +22,6 @@ fn main() {
     let done = match command.as_str() {
         "stream" => stream::run(&options),
         "serve" => serve::run(),
-        "lessee" => lessee::run(&options),
         "scenarios" => scenarios::run(),
         "signal-forks" => attack::signals::run(&options),
         "fork-storm" => attack::storm::run(&options),
