@@ -30,7 +30,7 @@ VENV = ROOT / "build/venv-packaging/bin"
 #: segment-servers); names of holders, which only Linux's locks tell (exclusive); SIGTERM (close); a clock that is 16 ms late
 #: on Windows (clock-options); paths without backslashes (metrics); reports of Node, in which wine crashes (package).
 NODE_TESTS = [
-    "arguments", "buffers", "crash", "errors", "fake-time", "leases", "logging", "openings", "options", "resources",
+    "arguments", "buffers", "errors", "fake-time", "leases", "logging", "openings", "options", "resources",
     "segment-callbacks", "segment-ends", "segment-waits", "segments", "sharing", "source-ends", "vectors", "waiting",
     "worker-sources",
 ]
