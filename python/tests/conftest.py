@@ -22,6 +22,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ |= {"PYTHONFAULTHANDLER": "1", "PYTHONWARNINGS": "error"}
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(PROJECT / "tests" / "fake_servers"))
+from client import FakeServer  # noqa: E402
+
 # What each program has: `forked` forks a child, which must end well, and answers what its work comes to.
 PRELUDE = """
 import json, os, sys, leafid
@@ -278,30 +281,9 @@ def opened(space):
         ids.close()
 
 
-class FakeServer:
-    """A server that misbehaves on command: tests/fake_servers."""
-
-    def __init__(self, *arguments):
-        command = [sys.executable, str(PROJECT / "tests" / "fake_servers" / "fake_server.py"), "--seconds", "900", *arguments]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline().split()[1])
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.process.stdout.readline()
-
-    def do(self, **command):
-        self.process.stdin.write(json.dumps(command) + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
-
-
 @pytest.fixture
 def fake_server():
-    """Starts servers, with these arguments of fake_server.py."""
+    """Starts servers that misbehave on command, with these arguments of tests/fake_servers/fake_server.py."""
     started = []
 
     def fake_server(*arguments):

@@ -19,12 +19,12 @@ class Nodes:
         self.nodes = [fake_server("--leaf-worker-id", str(id), "--first", str(first)) for id, first in firsts.items()]
         self.urls = [node.url for node in self.nodes]
 
-    def do(self, **command):
-        return [node.do(**command) for node in self.nodes]
+    def do(self, action, **words):
+        return [node.do(action, **words) for node in self.nodes]
 
     def given(self, tag, mode="segment"):
         """Every id that either gave, each once."""
-        runs = [run for said in self.do(do="given", tag=tag, mode=mode) for run in said["given"]]
+        runs = [run for said in self.do("given", tag=tag, mode=mode) for run in said["given"]]
         ids = [id for start, end, stride in runs for id in range(int(start), int(end), stride)]
         assert len(ids) == len(set(ids)), "the nodes gave an id twice"
         return set(ids)
@@ -112,7 +112,7 @@ say(len(ids), len(set(ids)))
 def test_the_stats_tell_what_each_server_failed_with(leaf, from_leaf):
     ids = from_leaf()
     assert ids.stats().servers == dict.fromkeys(leaf.urls)
-    leaf.nodes[0].do(do="fault", fault={"status": 503, "body": ""})
+    leaf.nodes[0].do("fault", fault={"status": 503, "body": ""})
     assert ids.tag("order").next() > 0
     first, second = ids.stats().servers.items()
     assert first[0] == leaf.urls[0] and "answered 503" in first[1]

@@ -14,7 +14,7 @@ SHORT = ("--lease-ms", "6000", "--threshold-ms", "400")
 
 def held(server):
     """Worker ids that are held, by what holds them."""
-    return {lease["worker_id"]: lease for lease in server.do(do="leases")["leases"] if lease["held"]}
+    return {lease["worker_id"]: lease for lease in server.do("leases")["leases"] if lease["held"]}
 
 
 @pytest.fixture
@@ -42,20 +42,20 @@ def test_the_environment(space, server, dead, monkeypatch):
 
 
 def test_a_token_and_headers(space, server):
-    server.do(do="token", token="secret")
+    server.do("token", token="secret")
     for wrong in ({}, {"token": "another"}):
         with pytest.raises(leafid.SourceInvalidError, match="no worker id could be claimed: .*401") as raised:
             leafid.Snowflake(server.url, **space, **wrong)
         assert "another" not in str(raised.value) and not raised.value.can_retry
     with leafid.Snowflake(server.url, **space, token="secret", headers={"X-Team": "orders"}) as flake:
         assert flake.next()
-    requests = server.do(do="report")["requests"]
+    requests = server.do("report")["requests"]
     assert [request["tag"] for request in requests][-2:] == ["claim", "release"]
     assert all(request["headers"]["x-team"] == "orders" for request in requests[-2:])
 
 
 def test_a_token_of_the_environment(space, server, monkeypatch, tmp_path):
-    server.do(do="token", token="secret")
+    server.do("token", token="secret")
     monkeypatch.setenv("LEAFID_TOKEN", "secret")
     leafid.Snowflake(server.url, **space).close()
     monkeypatch.setenv("LEAFID_TOKEN", "")
@@ -83,7 +83,7 @@ def test_lazy_claims_with_the_first_id(space, server):
 
 
 def test_other_threads_run_while_it_opens(space, server):
-    server.do(do="fault", fault={"delay_ms": 1000}, tag="claim")
+    server.do("fault", fault={"delay_ms": 1000}, tag="claim")
     opened, times = [], {"request_timeout_ms": 60_000}
     thread = threading.Thread(target=lambda: opened.append(leafid.Snowflake(server.url, **space, **times)))
     thread.start()
@@ -96,7 +96,7 @@ def test_other_threads_run_while_it_opens(space, server):
 
 
 def test_an_interrupt_ends_the_wait_for_a_claim(server, start):
-    server.do(do="fault", fault={"hang": True}, tag="claim")
+    server.do("fault", fault={"hang": True}, tag="claim")
     for call in ("leafid.Snowflake(**options)", "lazy.next()"):
         program = start(
             f"""
@@ -176,7 +176,7 @@ EXITS = {"end": "", "sys.exit": "sys.exit(0)", "in a module": "sys.modules['keep
 def test_the_end_gives_it_back(server, run, how):
     out = run('flake = leafid.Snowflake(space.pop("url"), **space)\nsay(flake.next())\n' + how, url=server.url)
     assert held(server) == {}
-    (lease,) = server.do(do="leases")["leases"]
+    (lease,) = server.do("leases")["leases"]
     assert int(lease["until"]) == leafid.decode(out.strip()).timestamp_ms + 1
 
 
@@ -198,11 +198,11 @@ ACTIONS = [pytest.param(action, marks=() if action == "claim" else pytest.mark.s
 @pytest.mark.parametrize("action", ACTIONS)
 def test_the_interpreter_ends_while_a_request_is_under_way(fake_server, start, action):
     server = fake_server(*SHORT)
-    server.do(do="fault", fault={"hang": True}, tag=action)
+    server.do("fault", fault={"hang": True}, tag=action)
     begun = time.monotonic()
     prelude = "options = dict(space, timeout_ms=120_000, request_timeout_ms=120_000)\n"
     program = start(prelude + UNDER_WAY[action], worker=server.url)
     out, _ = program.process.communicate()
     assert (program.process.returncode, out) == (0, "")
-    assert action in [request["tag"] for request in server.do(do="report")["requests"]]
+    assert action in [request["tag"] for request in server.do("report")["requests"]]
     assert time.monotonic() - begun < 60

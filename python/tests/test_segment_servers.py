@@ -35,14 +35,14 @@ def test_ids_from_a_server(space, server):
         assert [order.next(), *order.take(2500)] == list(range(1, 2502))
         assert asyncio.run(order.take_async(10)) == list(range(2502, 2512))
         # The source's own step, raised while it runs.
-        server.do(do="tag", tag="user", step=50)
+        server.do("tag", tag="user", step=50)
         user = ids.tag("user")
         user.next()
         assert user.stats().current == range(2, 51)
 
 
 def test_a_token_and_headers(space, server):
-    server.do(do="token", token="secret")
+    server.do("token", token="secret")
     options = {"protocol": "range", **space}
     with leafid.Segments(server.url, **options) as ids:
         with pytest.raises(leafid.SourceInvalidError, match="401"):

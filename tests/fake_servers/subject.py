@@ -3,43 +3,15 @@
 import contextlib
 import http.client
 import json
-import pathlib
 import random
-import signal
-import subprocess
-import sys
 import time
 
+import client
 import pytest
 
-PROGRAM = pathlib.Path(__file__).with_name("fake_server.py")
 
-
-class FakeServer:
-    def __init__(self, *words):
-        self.process = subprocess.Popen(
-            [sys.executable, PROGRAM, "--seconds", "900", *map(str, words)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.later_ms = 0
-        self.port = int(self.process.stdout.readline().split()[1])
-        self.process.stdout.readline()
-
-    def end(self, by=signal.SIGTERM):
-        if self.process.poll() is None:
-            self.process.send_signal(by)
-        self.process.wait(10)
-        self.process.stdin.close()
-        self.process.stdout.close()
-
-    def do(self, action, **words):
-        self.process.stdin.write(json.dumps({"do": action, **words}) + "\n")
-        self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
-        assert "error" not in answer, answer
-        return answer
+class FakeServer(client.FakeServer):
+    later_ms = 0
 
     def connect(self, timeout=60):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)

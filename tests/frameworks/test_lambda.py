@@ -13,27 +13,15 @@ import threading
 import time
 import unittest
 
-FAKE_SERVER = pathlib.Path(os.environ["LEAFID_ROOT"], "tests/fake_servers/fake_server.py")
+sys.path.append(str(pathlib.Path(os.environ["LEAFID_ROOT"], "tests/fake_servers")))
+from client import FakeServer  # noqa: E402
 
 
-class Leases:
+class Leases(FakeServer):
     """A lease server."""
 
-    def __init__(self, *arguments):
-        command = [sys.executable, FAKE_SERVER, "--seconds", "900", *arguments]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.url = f"http://127.0.0.1:{self.process.stdout.readline().split()[1]}"
-        self.process.stdout.readline()
-
-    def do(self, **command):
-        print(json.dumps(command), file=self.process.stdin, flush=True)
-        return json.loads(self.process.stdout.readline())
-
     def held(self):
-        return [lease["worker_id"] for lease in self.do(do="leases")["leases"] if lease["held"]]
-
-    def end(self):
-        self.process.communicate()
+        return [lease["worker_id"] for lease in self.do("leases")["leases"] if lease["held"]]
 
 
 class Environment:

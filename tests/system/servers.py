@@ -3,7 +3,6 @@ the commands."""
 
 import atexit
 import http.client
-import json
 import os
 import re
 import signal
@@ -16,6 +15,9 @@ import urllib.request
 import uuid
 
 from harness import BUILD, ROOT, wait_for
+
+sys.path.append(str(ROOT / "tests/fake_servers"))
+import client  # noqa: E402
 
 PROGRAM = BUILD / "leafid-server"
 
@@ -67,31 +69,10 @@ def free_port():
         return probe.getsockname()[1]
 
 
-class FakeServer:
-    """One of them; `words` are options of the program, as in `pool=8`."""
-
-    def __init__(self, port=0, **words):
-        more = [text for key, value in words.items() for text in ("--" + key.replace("_", "-"), str(value))]
-        flags = [text for text in more if text != "True"]
-        self.process = subprocess.Popen(
-            [sys.executable, ROOT / "tests/fake_servers/fake_server.py", "--port", str(port), *flags],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+class FakeServer(client.FakeServer):
+    def __init__(self, **options):
+        super().__init__(**options)
         atexit.register(self.process.kill)
-        self.lock = threading.Lock()
-        self.port = int(self.process.stdout.readline().split()[1])
-        self.process.stdout.readline()
-        self.url = f"http{'s' if 'certificate' in words else ''}://127.0.0.1:{self.port}"
-
-    def do(self, action, **words):
-        with self.lock:
-            self.process.stdin.write(json.dumps({"do": action, **words}) + "\n")
-            self.process.stdin.flush()
-            answer = json.loads(self.process.stdout.readline())
-        assert "error" not in answer, f"{action} {words}: {answer}"
-        return answer
 
     def fault(self, fault, **words):
         self.do("fault", fault=fault, **words)
