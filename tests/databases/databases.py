@@ -7,6 +7,7 @@ returns the first column of the rows as text, and `cut()`, which ends the connec
 import contextlib
 import os
 import pwd
+import select
 import shutil
 import signal
 import socket
@@ -28,6 +29,14 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def children_of(pid):
+    """A descriptor of each."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
+                yield os.pidfd_open(int(stat.parent.name))
 
 
 def need(program, package, *folders):
@@ -159,6 +168,20 @@ class PostgreSQL(Database):
         self.start()
         self.sql("CREATE DATABASE leaf")
         self.database = "leaf"
+
+    def kill(self):
+        """With its children, of which one that dies later keeps a new server from its start."""
+        children = []
+        if self.process and self.process.poll() is None:
+            # It makes no more of them.
+            self.process.send_signal(signal.SIGSTOP)
+            children = [*children_of(self.process.pid)]
+        super().kill()
+        for child in children:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(child, signal.SIGKILL)
+            select.select([child], [], [])
+            os.close(child)
 
     def command(self):
         return [self.server, "-D", self.data, "-p", self.port, "-c", "listen_addresses=127.0.0.1",
