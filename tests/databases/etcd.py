@@ -8,7 +8,7 @@ import os
 import subprocess
 import threading
 
-from databases import Database, Missing, free_port, need, signal
+from databases import PATIENCE, Database, Missing, free_port, need, signal
 
 
 class Node(Database):
@@ -38,9 +38,9 @@ class Node(Database):
 
     def ask(self, path, request):
         if self.tls:
-            connection = http.client.HTTPSConnection(self.address, timeout=2, context=self.tls.context)
+            connection = http.client.HTTPSConnection(self.address, timeout=PATIENCE, context=self.tls.context)
         else:
-            connection = http.client.HTTPConnection(self.address, timeout=2)
+            connection = http.client.HTTPConnection(self.address, timeout=PATIENCE)
         with contextlib.closing(connection):
             connection.request("POST", path, json.dumps(request))
             answer = connection.getresponse()

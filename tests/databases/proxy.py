@@ -153,7 +153,7 @@ class SlowNetwork(Proxy):
                 words += more
             if self.commit in words and self.holding.is_set():
                 self.held.set()
-                self.go.wait(60)
+                self.go.wait()
             with socket.create_connection(("127.0.0.1", self.port)) as database:
                 database.sendall(words)
                 self.answers(client, database, threading.Event())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from databases import MariaDB, Missing, PostgreSQL
 from servers import BINARY, Server, check_unique, now_ms, until
-from test_leases import clock_off_by, instance
+from test_leases import LONG_LEASE, clock_off_by, instance
 
 YEAR_S = 365 * 86_400
 NEAR_MS = 3_600_000
@@ -107,8 +107,7 @@ def worker(url, *words):
 
 
 def test_a_worker_id_that_is_held_is_not_freed(store, name):
-    # A lease that no slow machine outlives.
-    with Server(store.url, "--lease-ms", "3600000", "--snowflake-name", name) as server:
+    with Server(store.url, *LONG_LEASE[:-1], "--snowflake-name", name) as server:
         id = until(lambda: server.client().ids("any", 1, "snowflake"), "it has a worker id")[0]
         worker_id = str(id >> 12 & 1023)
         status, text = worker(store.url, "free", worker_id, "--confirm", worker_id, "--name", name)

@@ -121,7 +121,7 @@ def test_without_a_quorum_buffered_ids_go_on_and_ready_says_so(three, new_tag):
     tag = new_tag(three, 1000)
     with Server(three.url, "--timeout-ms", "300", "--store-timeout-ms", "1500") as server:
         client = server.client()
-        ids = client.ids(tag)
+        ids = until(lambda: client.ids(tag), "it has ids")
         for node in three.nodes[:2]:
             node.kill()
         until(lambda: client.get("/ready")[0] == 503, "the server is not ready")
@@ -130,7 +130,7 @@ def test_without_a_quorum_buffered_ids_go_on_and_ready_says_so(three, new_tag):
         assert client.range(tag, 10) is None
         three.start(three.nodes[:2])
         until(lambda: client.get("/ready")[0] == 200, "the server is ready")
-        start, end = client.range(tag, 10)
+        start, end = until(lambda: client.range(tag, 10), "ranges come again")
         check_unique([*ids, *got, *range(start, end)], 12)
 
 
@@ -203,7 +203,7 @@ def test_a_counter_of_an_old_copy_is_refused(one, new_tag):
     test_segments.check_rewound(one.url, tag, node.restore, lambda: make_tag(one.url, tag, 100, 2_000_000))
 
 
-def test_an_old_copy_grants_no_worker_id_until_all_is_over(one, name):
+def test_an_old_copy_grants_no_worker_id(one, name):
     node = one.nodes[0]
     test_leases.check_rewound(one.url, name, node.store_copy, lambda _: node.restore())
 

@@ -56,11 +56,11 @@ def test_a_tag_shows_both_segments_as_ids_are_taken(store, new_tag):
 
 
 def test_a_lease_is_listed_until_it_is_released(store, name):
-    options = "--workers", "0-31", "--lease-ms", "20000", "--no-snowflake"
+    options = "--workers", "0-31", "--lease-ms", "3600000", "--no-snowflake"
     with Server(store.url, *options) as server:
         client = server.client()
         instance = "<b>x</b>" + "0123456789abcdef" * 2
-        asked = {"name": name, "instance": instance, "now": now_ms() + 2500, "until": now_ms() + 5000}
+        asked = {"name": name, "instance": instance, "now": now_ms() + 7_200_000}
         status, lease = client.post("/api/worker/claim", asked)
         assert status == 200
 
@@ -69,10 +69,10 @@ def test_a_lease_is_listed_until_it_is_released(store, name):
 
         found = until(lambda: leases()["held"] and leases(), "it is listed")
         assert found["name"] == name and {"name": name, "held": 1} in found["names"]
-        assert (found["first_worker_id"], found["last_worker_id"], found["lease_ms"]) == (0, 31, 20000)
+        assert (found["first_worker_id"], found["last_worker_id"], found["lease_ms"]) == (0, 31, 3_600_000)
         (held,) = found["held"]
         assert held["worker_id"] == lease["worker_id"] and held["holder"] == instance[:12] + "…"
-        assert 0 < held["left_ms"] <= 20000 and 2000 < held["clock_ahead_ms"] < 3000
+        assert 0 < held["left_ms"] <= 3_600_000 and 3_600_000 < held["clock_ahead_ms"] < 7_300_000
         assert {held[key] for key in ("host", "pid", "version", "url")} == {""}, "the claim does not say who it is"
         assert instance not in json.dumps(found) and lease["token"] not in json.dumps(found)
         given_back = {"name": name, "worker_id": lease["worker_id"], "token": lease["token"], "until": now_ms()}
@@ -130,9 +130,10 @@ def test_the_row_of_a_server_that_was_gone_for_a_day_is_used_again(file):
 
 def test_an_empty_server_has_figures_of_itself_and_its_store(file):
     with Server(file.url, "--no-snowflake") as server:
-        found = state(server.client())
+        # What takes the store long is left out of one answer.
+        found = until(lambda: (seen := state(server.client()))["leases"]["error"] is None and seen, "the leases are read")
         assert (found["tags"], found["tags_held"], found["page"], found["pages"]) == ([], 0, 0, 1)
-        assert found["leases"]["held"] == [] and found["leases"]["error"] is None
+        assert found["leases"]["held"] == []
         assert found["store"]["kind"] == "SQLite" and found["store"]["is_up"]
         assert re.fullmatch(r"\d+\.\d+\.\d+.*", found["server"]["version"]) and found["server"]["uptime_ms"] >= 0
         until(lambda: state(server.client())["store"]["latency_ms"] is not None, "the store was looked at")

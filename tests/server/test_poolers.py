@@ -6,7 +6,7 @@ from proxy import Wire
 from servers import Server, check, check_unique, in_threads, make_tag, until
 
 # The servers of this file have no worker id of their own: a test has many of them on one host.
-OPTIONS = ["--no-snowflake", "--timeout-ms", "2000"]
+OPTIONS = ["--no-snowflake"]
 
 
 def pooled(engine, pool_mode, connections=2, **settings):
@@ -106,7 +106,7 @@ def test_nothing_that_is_sent_depends_on_a_name_or_a_session(engine, wire, name,
     """Each statement is one text. Of a session nothing is set that a range or a lease needs."""
     store, recorder = wire
     make_tag(store, tag, step=10)
-    with Server(store, "--workers", "0-7", "--timeout-ms", "2000") as server:
+    with Server(store, "--workers", "0-7") as server:
         client = server.client()
         for query in ("", "&step=5", "&step=5&after=1000"):
             assert client.post(f"/api/segment/range/{tag}?nonce=1{query}")[0] == 200

@@ -26,7 +26,7 @@ import sys, time
 import leafid
 url, protocol, count = sys.argv[1:]
 begun = time.monotonic()
-with leafid.Segments(servers=url, protocol=protocol, name="python", persist=False, timeout_ms=20000) as segments:
+with leafid.Segments(servers=url, protocol=protocol, name="python", persist=False, timeout_ms=600000, request_timeout_ms=60000) as segments:
     tag = segments.tag("order")
     print(*(tag.next() for _ in range(int(count))))
 print(time.monotonic() - begun)
@@ -35,7 +35,7 @@ IN_NODE = """
 import { Segments } from 'leafid'
 const [url, protocol, count] = process.argv.slice(1)
 const begun = performance.now()
-const segments = new Segments(url, { protocol, name: 'node', persist: false, timeoutMs: 20000 })
+const segments = new Segments(url, { protocol, name: 'node', persist: false, timeoutMs: 600000, requestTimeoutMs: 60000 })
 const tag = segments.tag('order')
 const ids = []
 for (let at = 0; at < Number(count); at++) ids.push(await tag.next())

@@ -72,7 +72,7 @@ def test_servers_that_are_killed_give_nothing_twice(any_store, new_tag):
 
 def test_a_store_that_is_killed_gives_nothing_twice(engine, new_tag):
     tag = new_tag(engine, 50)
-    servers = [Server(engine.url, "--store-timeout-ms", "2000") for _ in range(SERVERS)]
+    servers = [Server(engine.url) for _ in range(SERVERS)]
 
     def kill_store(found):
         for _ in range(2):
@@ -87,10 +87,10 @@ def test_a_store_that_is_killed_gives_nothing_twice(engine, new_tag):
 
 def test_buffered_ids_are_served_while_the_store_is_down(engine, new_tag):
     busy, other = new_tag(engine, 1_000), new_tag(engine, suffix="-other")
-    with Server(engine.url, "--timeout-ms", "300", "--store-timeout-ms", "1000") as server:
+    with Server(engine.url, "--store-timeout-ms", "1000") as server:
         client = server.client()
-        ids = client.ids(busy, 10)
-        assert client.get("/ready")[0] == 200
+        ids = until(lambda: client.ids(busy, 10), "it has ids")
+        until(lambda: client.get("/ready")[0] == 200, "it is ready")
         engine.kill()
         until(lambda: client.get("/ready")[0] == 503, "it is not ready")
         assert client.get("/health")[0] == 200
@@ -108,8 +108,7 @@ def test_buffered_ids_are_served_while_the_store_is_down(engine, new_tag):
 def test_an_empty_buffer_is_refused_at_once_while_the_store_is_away_and_served_once_it_is_back(engine, new_tag):
     """If each of these requests waited as long as it may, the test would hang."""
     tags = [new_tag(engine, 10, suffix=f"-{number}") for number in range(10)]
-    options = "--timeout-ms", "60000", "--store-timeout-ms", "500"
-    with Server(engine.url, *options) as server, contextlib.ExitStack() as away:
+    with Server(engine.url) as server, contextlib.ExitStack() as away:
         client = server.client()
         found = [id for tag in tags[:5] for id in client.ids(tag)]
         assert len(found) == 5, "of the other tags no row was seen"
@@ -140,11 +139,11 @@ def test_a_start_waits_for_a_store_that_is_down(engine, new_tag):
     with Server(engine.url, "--start-timeout-ms", "2000", "--store-timeout-ms", "300", wait=False) as server:
         assert server.process.wait() == 1
         assert "the store does not answer, and this server does not start" in server.log()
-        assert "it is tried again in" in server.log()
     with Server(engine.url, "--store-timeout-ms", "1000", wait=False) as server:
         until(lambda: "it is tried again in" in server.log(), "a try has failed")
         engine.start()
-        assert server.wait().client().ids(tag) == [1]
+        client = server.wait().client()
+        until(lambda: client.ids(tag), "it has ids")
 
 
 def test_a_counter_that_was_rewound_is_refused(store, new_tag):
@@ -180,7 +179,7 @@ def check_rewound(url, tag, rewind, mend):
     with Server(url, "--timeout-ms", "500") as server:
         client = server.client()
         first = client.range(tag, 500, after=1_000_000)
-        ids = client.ids(tag, 5)
+        ids = until(lambda: client.ids(tag, 5), "it has ids")
         rewind()
         status, answer = client.post(f"/api/segment/range/{tag}?step=500&nonce=1")
         assert (status, answer["error"]) == (409, "segment_regressed"), answer
@@ -221,6 +220,8 @@ def test_a_counter_at_its_end_gives_an_error_and_no_id(store, new_tag, first):
             assert client.range(tag, 100) is None
         assert store.sql(f"SELECT max_id FROM leaf_alloc WHERE biz_tag = '{tag}'") == [str(first + 100)]
         assert client.range(tag, 10) == (first + 100, first + 110)
+    # A server that fetches the ids of all tags would wait for them.
+    store.sql(f"DELETE FROM leaf_alloc WHERE biz_tag = '{tag}'")
 
 
 def test_wrong_rows_give_an_error_and_stay_as_they_are(store, new_tag):
@@ -233,6 +234,7 @@ def test_wrong_rows_give_an_error_and_stay_as_they_are(store, new_tag):
             assert client.ids(tag) == []
             assert client.post(f"/api/segment/range/{tag}?nonce=1")[0] == 503
             assert store.sql(f"SELECT max_id FROM leaf_alloc WHERE biz_tag = '{tag}'") == [max_id]
+            store.sql(f"DELETE FROM leaf_alloc WHERE biz_tag = '{tag}'")
 
 
 def test_two_files_of_one_host_share_by_their_path(file):
