@@ -26,7 +26,7 @@ class CheckpointTest {
     private final AtomicLong counter = new AtomicLong(1);
 
     private Snowflake.Builder options() {
-        return Snowflake.builder().stateDir(dir.toString()).worker(8, 9).exclusiveRange(true);
+        return Snowflake.builder().stateDir(dir.toString()).worker(8, 9).exclusiveRange(true).timeoutMs(60_000);
     }
 
     private Segment fetch(String tag, long step, long after) {
@@ -38,7 +38,7 @@ class CheckpointTest {
     void whatIsOpenIsClosedBeforeAndOpenAfter() throws Exception {
         try (Snowflake ids = options().open();
                 Segments segments = Segments.builder().stateDir(dir.toString()).fetch(this::fetch).step(100).adaptive(false)
-                        .open()) {
+                        .timeoutMs(60_000).open()) {
             Tag tag = segments.tag("order");
             Set<Long> all = new HashSet<>(Set.of(ids.next()));
             assertEquals(1, tag.next());

@@ -28,9 +28,9 @@ class MicrometerTest {
         new LeafidMetrics().bindTo(meters);
         assertTrue(meters.get("leafid.build.info").tag("version", Leafid.version()).gauge().value() == 1);
         System.gc();
-        try (Snowflake ids = Snowflake.builder().stateDir(dir.toString()).worker(7).open();
+        try (Snowflake ids = Snowflake.builder().stateDir(dir.toString()).worker(7).timeoutMs(60_000).open();
                 Segments segments = Segments.builder().stateDir(dir.toString()).fetch((tag, step, after) -> new Segment(1, 1000))
-                        .open()) {
+                        .timeoutMs(60_000).open()) {
             ids.take(10);
             segments.tag("order").next();
             report();

@@ -25,7 +25,7 @@ class SnowflakeTest {
     Path dir;
 
     private Snowflake.Builder options() {
-        return Snowflake.builder().stateDir(dir.toString()).worker(7);
+        return Snowflake.builder().stateDir(dir.toString()).worker(7).timeoutMs(60_000);
     }
 
     private static long[] ids(Snowflake ids, int count) {

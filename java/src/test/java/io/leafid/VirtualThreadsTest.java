@@ -31,7 +31,7 @@ class VirtualThreadsTest {
 
     @Test
     void snowflakesWithoutAPinnedCarrier() throws Exception {
-        try (Snowflake ids = Snowflake.builder().stateDir(dir.toString()).worker(1).open()) {
+        try (Snowflake ids = Snowflake.builder().stateDir(dir.toString()).worker(1).timeoutMs(60_000).open()) {
             List<long[]> all = in(threads(), COUNT, () -> {
                 long[] own = new long[20];
                 for (int at = 0; at < own.length; at++) own[at] = ids.next();
