@@ -9,7 +9,7 @@
 
 #define LEASE_SOURCE_IDS 8
 /* How long most leases last: a machine may stall for half of it, until they are renewed late. */
-#define LEASE_MS 6000
+#define LEASE_MS 16000
 #define LEASE_SOURCE_SPANS 4096
 
 struct lease_source {

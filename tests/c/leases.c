@@ -5,7 +5,7 @@
 #include <string.h>
 
 static void shared_in_the_process(void) {
-    struct lease_source *source = lease_source_new(5000, 0);
+    struct lease_source *source = lease_source_new(60000, 0);
     leafid_snowflake_options *options = lease_source_options(source, fresh_dir(), fresh_name());
     leafid_snowflake *first, *second;
     leafid_snowflake_stats_t stats;
@@ -65,7 +65,7 @@ static void leases_that_are_none(void) {
         {late_peers, LEAFID_CLOCK_BACKWARDS, "behind the median of its 3 peers"},
     };
     for (size_t i = 0; i < sizeof spoilt / sizeof *spoilt; i++) {
-        struct lease_source *source = lease_source_new(5000, 0);
+        struct lease_source *source = lease_source_new(60000, 0);
         leafid_snowflake *flake = NULL;
         source->spoil = spoilt[i].spoil;
         CHECK_STATUS(lease_source_open(source, &flake), spoilt[i].status);
