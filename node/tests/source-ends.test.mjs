@@ -39,10 +39,10 @@ test('close while a renewal is under way: released after it, with its token', as
 })
 
 test('close with a renewal that the event loop has not come to: it is not made', async () => {
-  const leaseSource = new LeaseSource()
+  const leaseSource = new LeaseSource({ spanMs: 20_000 })
   const flake = new Snowflake({ ...space(), worker: leaseSource })
   // A renewal is due after half of it.
-  for (const end = Date.now() + leaseSource.spanMs * 0.6; Date.now() < end; );
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, leaseSource.spanMs * 0.52)
   flake.close()
   await until('the release', () => leaseSource.called('release').length > 0)
   assert.deepEqual(leaseSource.calls.map(([kind]) => kind), ['claim', 'release'])
@@ -128,26 +128,26 @@ const HEAD = `
   const row = { untilMs: 0 }
   const say = text => require('node:fs').writeSync(1, text + '\\n')
   const worker = {
-    claim: () => ({ workerId: 7, fromMs: Date.now(), untilMs: Date.now() + 6000, leaseMs: 6000 }),
-    renew: (lease, untilMs) => Date.now() + 6000,
+    claim: () => ({ workerId: 7, fromMs: Date.now(), untilMs: Date.now() + spanMs, leaseMs: spanMs }),
+    renew: (lease, untilMs) => Date.now() + spanMs,
     release: (lease, untilMs) => say('released ' + (untilMs > last)),
   }
-  let last = 0
+  let [last, spanMs] = [0, 20_000]
   const next = flake => (last = decode(flake.next()).timestampMs)
 `
 
 test('each end of a process releases, none hangs, and nothing keeps it', async t => {
   const opened = 'const flake = new Snowflake({ ...options, worker }); next(flake);'
-  const hanging = "worker.renew = () => { say('renewing'); setTimeout(renewing, 50); return new Promise(() => {}) };"
+  const hanging = "spanMs = 6000; worker.renew = () => { say('renewing'); setTimeout(renewing, 50); return new Promise(() => {}) };"
   const awake = 'const awake = setInterval(() => {}, 1000);'
   const ends = {
     [opened]: [0, 'released true\n'],
     [`${opened} process.exit(3)`]: [3, 'released true\n'],
     [`${opened} throw new Error('meant to be')`]: [1, 'released true\n'],
     [`${opened} flake.close()`]: [0, 'released true\n'],
-    [`${opened} setTimeout(() => next(flake), 7000)`]: [0, 'released true\n'],
+    [`worker.renew = () => (setTimeout(() => next(flake), 5), Date.now() + spanMs); ${opened} ${awake} setTimeout(() => clearInterval(awake), 11_000)`]: [0, 'released true\n'],
     // A renewal is due, and the event loop does not come to it; the lease is still held.
-    [`${opened} for (const end = Date.now() + 3300; Date.now() < end;); process.exit(0)`]: [0, 'released true\n'],
+    [`${opened} Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_400); process.exit(0)`]: [0, 'released true\n'],
     [`${opened} worker.release = () => { throw new Error('away') }; process.exit(4)`]: [4, ''],
     // Never beside a renewal, and no event loop is left to wait for it.
     [`${hanging} ${opened} ${awake} const renewing = () => process.exit(5)`]: [5, 'renewing\n'],
@@ -173,7 +173,7 @@ test('a source of each worker thread; their ends release, also with a call under
   const code = `
     const { Snowflake } = require(process.env.LEAFID_MAIN)
     const { workerData: { options, workerId, end }, parentPort } = require('node:worker_threads')
-    const spanMs = 6000
+    const spanMs = end === 'hangs' ? 6000 : 600_000
     const lent = () => ({ workerId, fromMs: Date.now(), untilMs: Date.now() + spanMs, leaseMs: spanMs })
     const worker = {
       claim: lent,

@@ -1,6 +1,6 @@
 """What a request is answered wrongly with.
 
-    delay_ms        answer after this long
+    delay_ms        answer after this long, or once all is cleared
     hang            read the request and never answer, until it is cleared or the other side closes
     close           close without an answer; `reset` does it with a reset
     status, body    answer this; a body may be any text, or any JSON, which is then written as such
@@ -13,8 +13,7 @@
     delay_end_ms    wait this long before the last half of the body
     duplicate       answer with what was given last once more, as a cache does: that range, id, or lease; "first": a
                     call for a lease as the first of its kind was
-    collapse        300: requests within this many milliseconds of one get its answer, as of a proxy that makes
-                    one of them
+    collapse        8: so many requests get the answer to the first, as of a proxy that makes one of them
     swap            answer this request as the next that is to be swapped, and that one as this
     keep_open       false: close after the answer, which does not say so
     retry           as a proxy that asks twice and drops the first answer: what that gave stays unused
@@ -28,7 +27,6 @@ For leases the tag of a request is "claim", "renew" or "release".
 
 import copy
 import threading
-import time
 from concurrent.futures import Future, TimeoutError
 
 KINDS = {
@@ -43,24 +41,22 @@ class Faults:
         self.lock = threading.Lock()
         self.of = {}
         self.cleared = threading.Condition(self.lock)
-        self.clearings = 0
+        self.clearings = self.clearings_of_all = 0
         self.shared, self.left = {}, {}
 
-    def collapsed(self, tag, ms, ask):
-        """What the first of the requests that come within `ms` is answered."""
+    def collapsed(self, tag, count, ask):
+        """What the first of so many requests is answered, once all of them have come."""
         with self.lock:
-            first = tag not in self.shared
-            shared = self.shared.setdefault(tag, Future())
-        if first:
-            try:
-                answer = ask()
-                time.sleep(ms / 1000)
-            finally:
-                with self.lock:
-                    del self.shared[tag]
-            shared.set_result(answer)
-        answer, given = shared.result(10)
-        return copy.copy(answer), given if first else None
+            answered, all_came, numbers = self.shared.setdefault(tag, (Future(), threading.Event(), iter(range(count))))
+            number = next(numbers)
+            if number == count - 1:
+                del self.shared[tag]
+                all_came.set()
+        if number == 0:
+            answered.set_result(ask())
+        all_came.wait()
+        answer, given = answered.result()
+        return copy.copy(answer), given if number == 0 else None
 
     def swapped(self, tag, mine):
         """The answer of the other one of two requests; after some seconds without another its own."""
@@ -73,7 +69,7 @@ class Faults:
             future.set_result(mine)
             return theirs
         try:
-            return future.result(5)
+            return future.result(30)
         except TimeoutError:
             with self.lock:
                 self.left.pop(tag, None)
@@ -90,6 +86,7 @@ class Faults:
         with self.lock:
             if tag is None:
                 self.of.clear()
+                self.clearings_of_all += 1
             else:
                 self.of.pop(tag, None)
             self.clearings += 1
@@ -111,6 +108,12 @@ class Faults:
                     armed["times"] -= 1
                     return dict(armed["fault"])
             return {}
+
+    def delay(self, seconds):
+        """So long, or until all is cleared."""
+        with self.lock:
+            begun = self.clearings_of_all
+            self.cleared.wait_for(lambda: self.clearings_of_all != begun, seconds)
 
     def hang(self, is_gone):
         """Until something is cleared, or `is_gone` says, asked now and then, that no caller waits."""

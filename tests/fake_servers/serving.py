@@ -127,7 +127,8 @@ class Listener:
         status = None
         try:
             fault = control.faults.next(tag)
-            time.sleep(fault.get("delay_ms", 0) / 1000)
+            if "delay_ms" in fault:
+                control.faults.delay(fault["delay_ms"] / 1000)
             if fault.get("hang"):
                 control.faults.hang(lambda: is_gone(connection))
             if fault.get("reset"):

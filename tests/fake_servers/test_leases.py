@@ -145,7 +145,7 @@ class TestLease(Case):
                 return [asked.result()[1] for asked in [threads.submit(ask) for ask in asks]]
 
         a = self.claimed(server, "a")
-        server.do("fault", fault={"collapse": 500}, tag="claim")
+        server.do("fault", fault={"collapse": 2}, tag="claim")
         b, also = together(lambda: server.claim("b"), lambda: server.claim("c"))
         assert b == also
         assert b["instance"] in ("b", "c")

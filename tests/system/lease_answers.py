@@ -8,7 +8,7 @@ import sys
 import time
 from collections import defaultdict
 
-from harness import need, need_root, place, test, wait_for
+from harness import NEVER_S, PATIENT, need, need_root, place, test, wait_for
 from lessees import Pool
 from servers import FakeServer
 from subjects import LANGUAGES
@@ -43,11 +43,10 @@ def await_refused(lessee, field="instance"):
 
 @test("lease servers: a proxy that makes one of all claims that come together: one holder, no id twice")
 def _():
-    pool = MixedUp(size=8, lease_ms=8_000)
-    # Longer than the slowest needs to start: all of them come together.
-    pool.server.fault({"collapse": 2_500}, tag="claim", times=8)
-    lessees = [pool.start(language, timeout_ms=6_000, request_timeout_ms=5_000) for language in [*LANGUAGES, *LANGUAGES]]
-    wait_for(lambda: sum(map(bool, map(mixed_up, lessees))) >= 4, "most of 8 to refuse the answer to another")
+    pool = MixedUp(size=8, lease_ms=3_600_000)
+    pool.server.fault({"collapse": 8}, tag="claim", times=8)
+    lessees = [pool.start(language, **PATIENT, request_timeout_ms=120_000) for language in [*LANGUAGES, *LANGUAGES]]
+    wait_for(lambda: sum(map(bool, map(mixed_up, lessees))) == 7, "7 of 8 to refuse the answer to another")
     for lessee in lessees:
         lessee.await_in()
         lessee.await_ids()
@@ -58,7 +57,7 @@ def _():
 
 @test("lease servers: a proxy that repeats an older answer to claims and renewals, in four languages")
 def _():
-    pool = MixedUp(size=6)
+    pool = MixedUp(size=64)
     first = pool.start("rust")
     first.await_ids()
     pool.server.fault({"duplicate": "first"}, tag="claim")
@@ -84,10 +83,10 @@ def _():
 
 @test("lease servers: answers to two claims, then to renewals, are swapped: none is used")
 def _():
-    pool = MixedUp(size=12, lease_ms=3_000)
+    pool = MixedUp(size=64, lease_ms=3_000)
     pool.server.fault({"swap": True}, tag="claim", times=2)
     # The first to come waits for the other.
-    waits = {"timeout_ms": 7_000, "request_timeout_ms": 6_000}
+    waits = {**PATIENT, "request_timeout_ms": 120_000}
     pair = [pool.start(language, **waits) for language in ("c", "node")]
     for lessee in pair:
         wait_for(lambda: mixed_up(lessee), f"{lessee.name} to refuse the answer to the other")
@@ -142,7 +141,7 @@ def _():
             file = directories[number] / f"worker-{lessee.workers()[0]}.lease"
             wait_for(file.exists, f"{lessee.name} to write its lease down")
             assert file.stat().st_mode & 0o777 == 0o600, oct(file.stat().st_mode)
-        taken = thief.communicate("\n", timeout=20)[0].split()[1:]
+        taken = thief.communicate("\n", timeout=NEVER_S)[0].split()[1:]
     finally:
         thief.send_signal(signal.SIGKILL)
         thief.wait()
