@@ -82,16 +82,16 @@ def test_lazy_claims_with_the_first_id(space, server):
         assert leafid.decode(flake.next()).worker_id in held(server)
 
 
-def test_other_threads_run_while_it_opens(space, server):
-    server.do("fault", fault={"delay_ms": 1000}, tag="claim")
+def test_other_threads_run_while_it_opens(space, server, wait):
+    server.do("fault", fault={"delay_ms": 900_000}, tag="claim")
     opened, times = [], {"request_timeout_ms": 60_000}
     thread = threading.Thread(target=lambda: opened.append(leafid.Snowflake(server.url, **space, **times)))
     thread.start()
-    ticks = 0
-    while thread.is_alive():
-        ticks += 1
-        time.sleep(0.002)
-    assert ticks > 20 and opened[0].next()
+    wait(lambda: server.do("report")["total"])
+    assert not opened
+    server.do("clear")
+    thread.join()
+    assert opened[0].next()
     opened[0].close()
 
 
@@ -182,11 +182,11 @@ def test_the_end_gives_it_back(server, run, how):
 
 UNDER_WAY = {
     "claim": """
-import threading, time
+import threading
 threading.Thread(target=lambda: leafid.Snowflake(**options), daemon=True).start()
-time.sleep(0.3)
+sys.stdin.readline()
 """,
-    "renew": "import time\nflake = leafid.Snowflake(**options)\nflake.next()\ntime.sleep(3.6)\n",
+    "renew": "flake = leafid.Snowflake(**options)\nflake.next()\nsys.stdin.readline()\n",
     "release": "flake = leafid.Snowflake(**options)\nflake.next()\n",
 }
 
@@ -196,13 +196,13 @@ ACTIONS = [pytest.param(action, marks=() if action == "claim" else pytest.mark.s
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_the_interpreter_ends_while_a_request_is_under_way(fake_server, start, action):
+def test_the_interpreter_ends_while_a_request_is_under_way(fake_server, start, wait, action):
     server = fake_server(*SHORT)
     server.do("fault", fault={"hang": True}, tag=action)
     begun = time.monotonic()
     prelude = "options = dict(space, timeout_ms=120_000, request_timeout_ms=120_000)\n"
     program = start(prelude + UNDER_WAY[action], worker=server.url)
+    wait(lambda: action in [request["tag"] for request in server.do("report")["requests"]])
     out, _ = program.process.communicate()
     assert (program.process.returncode, out) == (0, "")
-    assert action in [request["tag"] for request in server.do("report")["requests"]]
     assert time.monotonic() - begun < 60

@@ -8,6 +8,7 @@ import pytest
 QUIET = """
 import asyncio, logging, threading, time
 logging.getLogger("leafid").setLevel(logging.CRITICAL)
+begun = threading.Event()
 """
 HANGS = (
     QUIET
@@ -73,7 +74,7 @@ signal.signal(signal.SIGALRM, stop)
 given = []
 def fetch(tag, step):
     if given:
-        threading.Event().wait(20)
+        threading.Event().wait(900)
     given.append(step)
     return range(1, 6)
 order = leafid.Segments(fetch=fetch, **space).tag("order")
@@ -145,8 +146,8 @@ EVERY_CASE = [pytest.param(*case, marks=() if case in EVERYWHERE else pytest.mar
 @pytest.mark.parametrize(("asks", "busy"), EVERY_CASE)
 def test_the_interpreter_ends_while_a_fetch_is_under_way(start, asks, busy):
     begun = time.monotonic()
-    fetch = f"def fetch(tag, step):\n    say('under way')\n    {BUSY[busy]}\n"
-    program = start(QUIET + LATE + fetch + ASKS[asks] + "\ntime.sleep(0.2)\n")
+    fetch = f"def fetch(tag, step):\n    say('under way')\n    begun.set()\n    {BUSY[busy]}\n"
+    program = start(QUIET + LATE + fetch + ASKS[asks] + "\nbegun.wait()\n")
     out, err = program.process.communicate()
     assert (program.process.returncode, err) == (0, ""), (program.process.returncode, err)
     assert "under way" in out
@@ -160,9 +161,10 @@ def test_the_interpreter_ends_while_an_async_fetch_is_under_way(start):
         + """
 async def fetch(tag, step):
     say("under way")
+    begun.set()
     await asyncio.sleep(30)
 ids = leafid.Segments(fetch=fetch, **space, prewarm=["order"])
-time.sleep(0.3)
+begun.wait()
 """
     )
     begun = time.monotonic()
