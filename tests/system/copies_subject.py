@@ -12,6 +12,7 @@ import leafid
 library = ctypes.CDLL(sys.argv[1])
 directory, name = sys.argv[2], sys.argv[3]
 IN_USE = 5
+TIMEOUT_MS = 120_000
 # Of clone(2) and mount(2).
 CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWNET = 0x2_0000, 0x1000_0000, 0x4000_0000
 MS_REC, MS_PRIVATE = 0x4000, 0x4_0000
@@ -26,6 +27,7 @@ class Native:
         library.leafid_snowflake_options_set_worker(options, str(worker).encode())
         library.leafid_snowflake_options_set_name(options, name.encode())
         library.leafid_snowflake_options_set_state_dir(options, directory.encode())
+        library.leafid_snowflake_options_set_timeout_ms(options, ctypes.c_int64(TIMEOUT_MS))
         self.status = library.leafid_snowflake_open(options, ctypes.byref(self.flake))
         library.leafid_snowflake_options_free(options)
 
@@ -44,7 +46,7 @@ class Native:
 
 
 def module(worker):
-    return leafid.Snowflake(worker, name=name, state_dir=directory)
+    return leafid.Snowflake(worker, name=name, state_dir=directory, timeout_ms=TIMEOUT_MS)
 
 
 def refused(worker):
@@ -111,7 +113,7 @@ def both_with_forks(rounds):
         read, write = os.pipe()
         pid = os.fork()
         if pid == 0:
-            signal.alarm(15)
+            signal.alarm(900)
             mine = [flake.next() for _ in range(50) for flake in ((one, two) if turn % 2 else (two, one))]
             assert len({i >> 12 & 1023 for i in mine}) == 2
             os.write(write, " ".join(map(str, mine)).encode())

@@ -121,7 +121,7 @@ for _layout in ("sonyflake", "js-safe", "35|5|23", "uid-generator"):
         # Ticks of a second: each run uses one up, and the next begins with the one after it.
         rounds = 8 if layout == "uid-generator" else 40
         epoch = (now_ms() - 86_400_000) // 1000 * 1000
-        return lives_of(rounds, layout=layout, epoch_ms=epoch, timeout_ms=6_000)
+        return lives_of(rounds, layout=layout, epoch_ms=epoch)
 
 
 @test("crash loop in Java: 40 kills under a clock that is 0 to 2 s behind")
@@ -133,12 +133,12 @@ def _():
 
 @test("crash loop that waits for the clock")
 def _():
-    return lives_of(12, on_clock_backwards="wait", timeout_ms=6_000)
+    return lives_of(12, on_clock_backwards="wait")
 
 
 @test("crash loop that borrows from the time ahead")
 def _():
-    return lives_of(40, on_exhausted="borrow", timeout_ms=6_000)
+    return lives_of(40, on_exhausted="borrow")
 
 
 @test("crash loop with runs of 0 to 1 ms")

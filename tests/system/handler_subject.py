@@ -12,7 +12,7 @@ FORKS = 120
 
 
 def main(directory, name):
-    flake = leafid.Snowflake("0-63", name=name, state_dir=directory)
+    flake = leafid.Snowflake("0-63", name=name, state_dir=directory, timeout_ms=120_000)
     parent = os.getpid()
     read, write = os.pipe()
     ids, forks, children, asking = [], 0, set(), False

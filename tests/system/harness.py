@@ -21,7 +21,8 @@ NAMES = "systemtest-"
 MEMORY = None
 
 
-# Options of a generator whose patience is not what is tested: a disk that others use may be slow.
+# Options of a generator whose patience is not what is tested, as all have them here: a disk, a source or the whole machine
+# may stand for a while.
 PATIENT = {"timeout_ms": 120_000}
 # Of one that must wait for nothing that never comes: it would hang, and so fail on a machine of any speed.
 ENDLESS = {"timeout_ms": 3_600_000}
@@ -67,7 +68,7 @@ class Place:
         self.dir.chmod(0o755)
 
     def options(self, worker=0, state="state", name=None, **more):
-        words = {"worker": worker, "dir": self.dir / state, "name": name or self.name, **more}
+        words = {"worker": worker, "dir": self.dir / state, "name": name or self.name, **PATIENT, **more}
         return [f"{key}={value}" for key, value in words.items()]
 
     def file(self, worker, state="state", name=None):

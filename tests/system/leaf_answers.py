@@ -5,7 +5,7 @@ import itertools
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import PATIENT, ROOT, assert_distinct, place, test
+from harness import ROOT, assert_distinct, place, test
 from servers import FakeServer, stray
 from subjects import LANGUAGES, Tags, words
 
@@ -130,7 +130,7 @@ def _():
         subject.open("a", *words(where, state="wrong", token="guessed", **options, **BOUNDS))
         error = subject.refusal("order", AWAY, ["token"])
         assert error.code == AWAY and "token" in str(error) and "guessed" not in str(error), f"{language}: {error}"
-        subject.open("b", *words(where, token="secret", **PATIENT, **options))
+        subject.open("b", *words(where, token="secret", **options))
         ids = subject.next("b", "order", 500)
         subject.quit()
         return ids

@@ -99,6 +99,7 @@ def leap_for_good(language):
     _, _, _, last = subject.run("a", 1_000, 20_000)
     begun = time.monotonic()
     leap(where, env)
+    last = subject.ids("a")[0]
     seen = time.monotonic()
 
     def run_until(moment):

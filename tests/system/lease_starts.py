@@ -8,7 +8,7 @@ from harness import now_ms, test, wait_for
 from lessees import Pool
 from subjects import LANGUAGES
 
-HELD_MS = 10_000
+HELD_MS = 30_000
 
 
 def busy(pool):

@@ -1,8 +1,9 @@
-"""The way to the lease servers: several URLs of which one is slow, and certificates."""
+"""The way to the lease servers: several URLs, and certificates. One that is slow is asked seldom:
+../../bindings/rust/src/http/tests/fail_over.rs."""
 
 import subprocess
 
-from harness import PATIENT, need, place, test, wait_for
+from harness import need, place, test, wait_for
 from lessees import Pool
 from servers import FakeServer
 from subjects import LANGUAGES, Serve, environment
@@ -13,36 +14,16 @@ def renewed(pool):
     return min(lease["renewals"] for lease in pool.held().values())
 
 
-@test("lease servers: of three URLs the first is slow: it is asked seldom, then the others, and no caller waits")
-def _():
-    # It is asked again after 10 s, and once another has failed, as one may that does not answer within 2 s because the
-    # machine is busy; a lease of 6 s is renewed each 3 s. So of many requests it sees few; asked first each time, it
-    # would see them all.
-    pool, slow = Pool(servers=2, size=8, lease_ms=6_000, threshold_ms=300), FakeServer()
-    slow.fault({"hang": True})
-    urls = f"{slow.url},{pool.url()}"
-    lessees = [pool.start(language, worker=urls, request_timeout_ms=2_000) for language in LANGUAGES]
-    for lessee in lessees:
-        lessee.await_in()
-    wait_for(lambda: renewed(pool) >= 4, "four renewals of each")
-    asked = slow.report()["total"]
-    answered = sum(1 + lease["renewals"] for lease in pool.held().values())
-    assert len(lessees) <= asked <= answered // 2, f"the slow one was asked {asked} times, others answered {answered} times"
-    for lessee in lessees:
-        assert not lessee.notes("error", "refused"), lessee.notes("error", "refused")
-    return f"{pool.end()} ids"
-
-
 @test("lease servers: one of two is killed, and the other once that is back: no lease is lost")
 def _():
-    pool = Pool(servers=2, size=8, lease_ms=8_000, threshold_ms=300)
+    pool = Pool(servers=2, size=8, lease_ms=16_000, threshold_ms=300)
     lessees = [pool.start(language) for language in LANGUAGES]
     for lessee in lessees:
         lessee.await_in()
     for server in pool.servers:
         server.kill()
         before = renewed(pool)
-        wait_for(lambda: renewed(pool) >= before + 2, "two renewals of each")
+        wait_for(lambda: renewed(pool) > before, "a renewal of each")
         server.start()
     for lessee in lessees:
         assert not lessee.notes("error", "refused"), lessee.notes("error", "refused")[0]
@@ -90,14 +71,15 @@ def _():
         (f"https://127.0.0.1:{port['expired']}", ["certificate", "expired"]),
         (f"http://127.0.0.1:{port['right']}", ["https"]),
     ]
+    times = {"connect_timeout_ms": 60_000, "request_timeout_ms": 60_000}
     for language in LANGUAGES:
         believes = Serve(language, env=environment(SSL_CERT_FILE=str(authority.file)))
-        options = where.options(f"https://127.0.0.1:{port['right']}", state=f"{language}-system")
+        options = where.options(f"https://127.0.0.1:{port['right']}", state=f"{language}-system", **times)
         believes.do("open", "a", *options)
         assert believes.ids("a", 3)
         believes.do("close", "a")
         for url, said in refused:
-            options_there = where.options(url, state=f"{language}-refused", **PATIENT, connect_timeout_ms=60_000, request_timeout_ms=60_000)
+            options_there = where.options(url, state=f"{language}-refused", **times)
             error = believes.refused("open", "a", *options_there)
             missing = [word for word in said if word not in str(error)]
             assert error.code == "worker_lost" and url in str(error) and not missing, f"{language}, {missing}: {error}"
@@ -105,7 +87,7 @@ def _():
         subject = Serve(language)
         error = subject.refused("open", "a", *options)
         assert error.code == "worker_lost" and "ca_file" in str(error).replace("caFile", "ca_file"), f"{language}: {error}"
-        subject.do("open", "a", *where.options(options[0][7:], state=f"{language}-file", ca_file=authority.file))
+        subject.do("open", "a", *where.options(options[0][7:], state=f"{language}-file", ca_file=authority.file, **times))
         assert subject.ids("a", 3)
         subject.quit()
     for name in ("name", "expired"):

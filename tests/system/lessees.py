@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from harness import BUILD, EPOCH_MS, Skip, assert_distinct, place, wait_for
+from harness import BUILD, EPOCH_MS, NEVER_S, Skip, assert_distinct, place, wait_for
 from servers import IdServer
 from subjects import Refused, Serve
 
@@ -53,7 +53,7 @@ class Pool:
         return self.servers[0]
 
     def database(self):
-        return contextlib.closing(sqlite3.connect(self.server.store, timeout=10))
+        return contextlib.closing(sqlite3.connect(self.server.store, timeout=NEVER_S))
 
     def run(self, script):
         with self.database() as db:

@@ -27,8 +27,8 @@ for _how, _code in (("hang", ("segment_unavailable", "state_io")), ("eio", ("sta
     def _(how=_how, codes=_code):
         source, where = FakeServer(), place()
         subject = Tags(before=stalled(where)).open("a", *on_server(where, source, timeout_ms=700))
-        subject.open("b", *on_server(where, source, state="other", name=where.name + "b", timeout_ms=3000))
-        ids = subject.next("a", count=110)
+        subject.open("b", *on_server(where, source, state="other", name=where.name + "b", request_timeout_ms=60_000))
+        ids = subject.recovered(count=110)
         settled(subject)
         where.write("disk", f"{how} {where.dir}/state/")
         more, error = refused_after_all(subject)
@@ -48,7 +48,7 @@ for _how, _code in (("hang", ("segment_unavailable", "state_io")), ("eio", ("sta
 def _():
     where, source = place(), FakeServer()
     subject, inside = mounted(where, f"mount -t tmpfs -o size=256k tmpfs {where.dir}/state", Tags)
-    subject.open("a", *on_server(where, source, timeout_ms=400))
+    subject.open("a", *on_server(where, source, timeout_ms=10_000))
     ids = subject.next(count=15)
     fill(inside)
     ids += subject.next(count=4_000)
@@ -65,7 +65,7 @@ def _():
 @test("the state directory is deleted under a process: an error, or ids above; never one twice")
 def _():
     where, source = place(), FakeServer()
-    subject = Tags().open("a", *on_server(where, source, timeout_ms=600))
+    subject = Tags().open("a", *on_server(where, source, timeout_ms=10_000))
     ids = [subject.next(count=1_500)]
     settled(subject)
     for path in (where.dir / "state").rglob("*.mark"):

@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from harness import Skip, duplicates, need, need_root, place, test, wait_for
+from harness import PATIENT, Skip, duplicates, need, need_root, place, test, wait_for
 from lessees import Lessee
 from servers import FakeServer
 from subjects import LANGUAGES, Stream, words
@@ -98,11 +98,11 @@ class Machine:
 
     def flake(self, what, worker, language):
         own = what.replace(" ", "-")
-        given = {"worker": worker, "name": f"{self.where.name}-{own}", "random_start": 0, "pause_us": 200, "timeout_ms": 8_000}
+        given = {"worker": worker, "name": f"{self.where.name}-{own}", "random_start": 0, "pause_us": 200, **PATIENT}
         self.living[what] = Lessee(self.where, language, self.env, f"disk/{own}", given, self.before)
 
     def tag(self, what, language, **more):
-        given = {"adaptive": "no", "step": STEP, "batch": 5, "pause_us": 500, "timeout_ms": 8_000, **more}
+        given = {"adaptive": "no", "step": STEP, "batch": 5, "pause_us": 500, **more}
         given = words(self.where, state=f"disk/{what}", name=f"{self.where.name}-{what}", **given)
         return Stream(language, given, before=self.before)
 

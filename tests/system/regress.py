@@ -12,7 +12,7 @@ from subjects import MIXED, Stream, words
 def _():
     source, where = FakeServer(), place()
     source.do("tag", tag="order", step=50)
-    options = words(where, servers=source.url, adaptive="no", timeout_ms=30_000, batch=10, pause_us=3000)
+    options = words(where, servers=source.url, adaptive="no", batch=10, pause_us=3000)
 
     def start(language):
         stream = Stream(language, [*options, f"method={random.choice(('next', 'take'))}"])
@@ -20,7 +20,7 @@ def _():
 
     living, ended, errors = [start(language) for language in [*MIXED, "rust", "rust"]], [], []
     end, rewinds, highest = time.monotonic() + 5, 0, 1
-    while time.monotonic() < end:
+    while time.monotonic() < end or sum(map(len, ended)) <= 2_000 or rewinds < 5:
         time.sleep(random.uniform(0.1, 0.5))
         action = random.random()
         if action < 0.6:
@@ -42,5 +42,4 @@ def _():
     assert not wrong, wrong[0]
     assert_distinct(ended)
     total, refused = sum(map(len, ended)), source.given() * 50
-    assert total > 2_000 and rewinds >= 5, f"{total} ids, {rewinds} rewinds"
     return f"{total} ids of {refused} given, {rewinds} rewinds, {len(ended)} runs"

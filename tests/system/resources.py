@@ -74,7 +74,8 @@ def locked(path):
 @test("1,000 generators cost at most 64 KiB each and one thread; 1,000 openings leave nothing behind")
 def _():
     where = place()
-    numbers = attack("many", [f"dir={where.dir}", f"name={where.name}", "generators=1000", "rounds=1000"])
+    words = [f"dir={where.dir}", f"name={where.name}", "timeout_ms=120000"]
+    numbers = attack("many", [*words, "generators=1000", "rounds=1000"])
     assert numbers["each_bytes"] <= 65_536 and numbers["each_later_bytes"] <= 65_536, numbers
     assert numbers["threads_in_use"] == 2, numbers
     assert numbers["descriptors_after"] == numbers["descriptors_before"], numbers

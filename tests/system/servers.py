@@ -14,7 +14,7 @@ import time
 import urllib.request
 import uuid
 
-from harness import BUILD, ROOT, wait_for
+from harness import BUILD, NEVER_S, ROOT, wait_for
 
 sys.path.append(str(ROOT / "tests/fake_servers"))
 import client  # noqa: E402
@@ -57,7 +57,7 @@ class IdServer:
 
     def metric(self, name, **labels):
         """The sum of those with these labels, among others."""
-        text = urllib.request.urlopen(f"{self.url}/metrics", timeout=10).read().decode()
+        text = urllib.request.urlopen(f"{self.url}/metrics", timeout=NEVER_S).read().decode()
         lines = re.findall(rf"^leafid_server_{name}\{{(.*)\}} (\d+)$", text, re.MULTILINE)
         wanted = [f'{key}="{value}"' for key, value in labels.items()]
         return sum(int(value) for found, value in lines if all(label in found for label in wanted))

@@ -52,7 +52,7 @@ import threading
 import time
 from pathlib import Path
 
-from harness import BUILD, NEVER_S, ROOT, Skip
+from harness import BUILD, NEVER_S, PATIENT, ROOT, Skip
 
 RUST = BUILD / "agents/rust"
 PYTHON = BUILD / "venv/bin/python"
@@ -199,7 +199,7 @@ class Serve:
 
 def words(where, state="state", name=None, **more):
     """The options of segments, as the subjects read them."""
-    given = {"dir": where.dir / state, "name": name or where.name, **more}
+    given = {"dir": where.dir / state, "name": name or where.name, **PATIENT, **more}
     return [f"{key}={value}" for key, value in given.items()]
 
 
