@@ -118,7 +118,7 @@ class Lambda(unittest.TestCase):
         return one
 
     def test_a_freeze_that_is_longer_than_the_lease(self):
-        leases = self.started(Leases, "--lease-ms", "3000")
+        leases = self.started(Leases, "--lease-ms", "20000")
         frozen = self.started(Environment, leases.url)
         before = [frozen.id(), frozen.id()]
         self.assertEqual({*map(worker, before)}, {*leases.held()})
