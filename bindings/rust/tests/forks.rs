@@ -7,7 +7,7 @@ mod bump_malloc;
 mod common;
 use common::forks::{alone, in_child, plain_fork, raw_clone, start_child};
 use common::programs::this_program;
-use common::{HANG, Place, sorted_and_distinct};
+use common::{HANG, PATIENT_MS, Place, sorted_and_distinct};
 use leafid::{Code, Layout, Snowflake};
 use std::fs::TryLockError;
 use std::io::Read;
@@ -115,7 +115,7 @@ fn a_child_that_ends_leaves_the_parent_s_record_and_lock() {
 #[ignore = "a helper process of another test"]
 fn third_process() {
     let Ok(name) = std::env::var("LEAFID_TEST_NAME") else { return };
-    let opened = Snowflake::builder().name(name).worker(7).open();
+    let opened = Snowflake::builder().name(name).worker(7).timeout_ms(PATIENT_MS).open();
     println!("OPENED {}", opened.map_or_else(|error| error.to_string(), |_| "it".into()));
 }
 

@@ -6,7 +6,7 @@
 mod bump_malloc;
 mod common;
 use common::forks::{alone, in_child, plain_fork, raw_clone};
-use common::{sorted_and_distinct, unique_name};
+use common::{PATIENT_MS, sorted_and_distinct, unique_name};
 use leafid::{Code, FetchRequest, LocalTag, Segment, Segments, SegmentsBuilder, Tag};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
@@ -19,7 +19,7 @@ fn counter(length: i64) -> SegmentsBuilder {
         let start = next.fetch_add(length, SeqCst);
         Ok(Some(Segment::new(start, start + length, 1)?.into()))
     };
-    Segments::builder().persist(false).name(unique_name()).adaptive(false).fetch(fetch)
+    Segments::builder().persist(false).name(unique_name()).timeout_ms(PATIENT_MS).adaptive(false).fetch(fetch)
 }
 
 fn some(local: &mut LocalTag, n: usize) -> Vec<i64> {
@@ -120,7 +120,8 @@ fn a_handle_waits_as_next_does_and_tells_of_the_end() {
         let start = next.fetch_add(10, SeqCst);
         Ok(Some(Segment::new(start, start + 10, 1)?.into()))
     };
-    let ids = Segments::builder().persist(false).name(unique_name()).fetch(slow).open().unwrap();
+    let ids = Segments::builder().persist(false).name(unique_name()).timeout_ms(PATIENT_MS);
+    let ids = ids.fetch(slow).open().unwrap();
     let mut local = ids.tag("order").unwrap().local();
     assert_eq!(some(&mut local, 100), (1..=100).collect::<Vec<_>>());
     ids.close().unwrap();
@@ -143,7 +144,7 @@ fn nothing_of_a_run_is_issued_in_a_forked_child() {
         .servers([counters])
         .state_dir(place.dir.path())
         .create(true)
-        .timeout_ms(common::PATIENT_MS);
+        .timeout_ms(PATIENT_MS);
     let order = ids.tags([("order", tag)]).open().unwrap().tag("order").unwrap();
     let mut local = order.local();
     let mut all = some(&mut local, 5);

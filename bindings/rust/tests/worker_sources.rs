@@ -13,6 +13,7 @@ use std::time::Duration;
 
 #[test]
 fn what_the_callback_answers_is_checked() {
+    static ENDS: AtomicBool = AtomicBool::new(false);
     let place = Place::new();
     let held = place.builder().worker(5).open().unwrap();
     // A panic that is printed with its backtrace takes long.
@@ -34,7 +35,7 @@ fn what_the_callback_answers_is_checked() {
         (|_| Ok(Some(5)), Code::WorkerInUse, "worker id 5"),
         (
             |_| {
-                std::thread::sleep(Duration::from_secs(2));
+                until("the end", || ENDS.load(SeqCst));
                 Ok(Some(6))
             },
             Code::WorkerLost,
@@ -51,6 +52,7 @@ fn what_the_callback_answers_is_checked() {
         assert_eq!(error.code(), code, "{error}");
         assert!(error.message().contains(says), "{error}");
     }
+    ENDS.store(true, SeqCst);
     let flake = open(
         |request| {
             assert_eq!(request.previous, None);

@@ -19,8 +19,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// A thread ends after this time without work.
-const IDLE: Duration = Duration::from_secs(10);
+/// A thread ends after this time without work. In tests only what they do ends one.
+const IDLE: Duration = Duration::from_secs(if cfg!(test) { 3_600 } else { 10 });
 
 /// A thread that is busy with one job for this long counts as held up: with a request to a server, or with a user
 /// callback.

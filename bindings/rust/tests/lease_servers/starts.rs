@@ -1,6 +1,6 @@
 //! Starts while no server can be reached: only with a span that is still held.
 
-use crate::common::{HANG, Place, newest, sorted_and_distinct, until};
+use crate::common::{HANG, PATIENT_MS, Place, newest, sorted_and_distinct, until};
 use crate::holder::{Holder, holder};
 use crate::holding::{LEASE_MS, ids, ids_until};
 use crate::server::Server;
@@ -24,7 +24,7 @@ fn file(place: &Place) -> PathBuf {
 }
 
 fn builder(place: &Place, server: &Server) -> SnowflakeBuilder {
-    place.builder().worker(server.url())
+    place.builder().worker(server.url()).request_timeout_ms(PATIENT_MS)
 }
 
 fn refused(builder: &SnowflakeBuilder, says: &str) -> Error {

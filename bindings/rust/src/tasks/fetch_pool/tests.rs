@@ -2,12 +2,13 @@
 
 use super::*;
 use crate::SegmentsBuilder;
+use crate::hang::HANG;
 use crate::os::simulated;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = HANG;
 
 /// An owner that no longer exists.
 fn dropped_owner() -> Weak<dyn Owner> {
@@ -53,8 +54,7 @@ fn says() -> (Receiver<()>, Box<dyn FnOnce() + Send>) {
 }
 
 fn until(pool: &Arc<Pool>, what: &str, done: impl Fn(&mut PoolState) -> bool) {
-    // Threads that nothing ends stop after ten seconds.
-    let deadline = Instant::now() + IDLE / 2;
+    let deadline = Instant::now() + PATIENCE;
     while pool.with_lock(|work| done(work)) != Some(true) {
         assert!(Instant::now() < deadline, "{what}");
         std::thread::yield_now();
@@ -82,7 +82,7 @@ fn what_waits_behind_jobs_that_hang_is_done_once_these_are_held_up() {
         }
     }
     // Each of two more is held up for at most a second, which is found within a tenth of a second.
-    let seventh = seventh.recv_timeout(IDLE / 2);
+    let seventh = seventh.recv_timeout(PATIENCE);
     drop(released);
     pool.stop(PATIENCE, false);
     seventh.unwrap();
@@ -252,7 +252,7 @@ fn a_job_that_idle_threads_leave_is_done_once_those_at_work_are_held_up() {
     pool.push_all(jobs.into_iter().map(|job| (9, job)));
     pool.worker_wake.notify_all();
     // Threads that have been idle for long check once more before they end.
-    let fifth = fifth.recv_timeout(IDLE / 2);
+    let fifth = fifth.recv_timeout(PATIENCE);
     drop(released);
     pool.stop(PATIENCE, false);
     fifth.unwrap();
