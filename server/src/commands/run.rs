@@ -25,7 +25,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 /// How often a server looks whether the store answers.
 const LOOK: Duration = Duration::from_secs(1);
-/// A store that takes longer does not answer: as long a caller waits for an id.
+/// A store that takes longer does not answer, unless callers wait longer for their ids.
 const LATE: Duration = Duration::from_secs(2);
 
 /// How often it says that it lives.
@@ -261,29 +261,24 @@ async fn prepare(store: &Store) -> Result<()> {
 }
 
 async fn look_at_store(app: Arc<App>) {
-    let late = || Error::new(Code::SegmentUnavailable, format!("no answer within {} s", LATE.as_secs()));
-    let outage = app.tags.outage();
+    let (outage, late) = (app.tags.outage(), LATE.max(app.options.timeout()));
     let mut announced: Option<Instant> = None;
     loop {
-        let (begun, answers) = (Instant::now(), outage.answers());
-        let before_ms = unix_ms();
-        let looked = timeout(LATE, app.store.now_ms()).await.unwrap_or_else(|_| Err(late()));
+        let (begun, before_ms) = (Instant::now(), unix_ms());
+        let looked = outage.look(late, || app.store.now_ms()).await;
         *app.store_time.lock() = Some(begun.elapsed());
-        match looked {
-            Ok(store_ms) => {
-                // It was read in the middle of the look.
-                app.store_ahead_ms.store(store_ms - (before_ms + unix_ms()) / 2, Relaxed);
-                outage.answered();
-            }
-            Err(error) => outage.missed(error, answers),
+        if let Some(store_ms) = looked {
+            // It was read in the middle of the look.
+            app.store_ahead_ms.store(store_ms - (before_ms + unix_ms()) / 2, Relaxed);
         }
         if outage.is_over()
             && announced.is_none_or(|at| at.elapsed() >= ANNOUNCE)
             && !app.is_stopping.load(Relaxed)
         {
-            match timeout(LATE, app.store.announce(&app.who, false)).await.unwrap_or_else(|_| Err(late())) {
-                Ok(()) => announced = Some(Instant::now()),
-                Err(error) => log::debug!("other servers of the store do not see this one: {error}"),
+            match timeout(LATE, app.store.announce(&app.who, false)).await {
+                Ok(Ok(())) => announced = Some(Instant::now()),
+                Ok(Err(error)) => log::debug!("other servers of the store do not see this one: {error}"),
+                Err(_) => log::debug!("other servers of the store do not see this one: no answer in time"),
             }
         }
         // Nothing else asks a store that is away, and its return is to be seen soon.
