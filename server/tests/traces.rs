@@ -190,9 +190,11 @@ fn what_the_caller_does_not_record_is_not_recorded_here() {
     let server = traced(&store, &collector.url);
     let range = format!("POST /api/segment/range/{}?step=10&nonce=1", store.tag);
     assert_eq!(ask(&server, &range, &format!("traceparent: 00-{TRACE}-{PARENT}-00\r\n")).0, "200");
-    assert_eq!(ask(&server, "GET /health", "").0, "200");
+    assert_eq!(ask(&server, "GET /none", "").0, "404");
+    assert_eq!(ask(&server, "GET //health/", "").0, "200");
     let spans = collector.spans(|spans| spans.iter().any(|span| span.name == "GET /health"));
-    assert_eq!(spans.len(), 1, "{spans:#?}");
+    let names: Vec<_> = spans.iter().map(|span| &span.name[..]).collect();
+    assert_eq!(names, ["GET", "GET /health"], "a path without a route has its method alone: {spans:#?}");
 }
 
 #[test]

@@ -19,14 +19,13 @@ pub(super) const MOST_BODY: usize = 16 * 1024;
 
 /// What a path asks of its requests.
 pub(super) struct Gate {
-    pub(super) app: Arc<App>,
     pub(super) scope: Scope,
     pub(super) hosts: Arc<Hosts>,
     /// Whether its requests count for the rate of their client.
     pub(super) is_paced: bool,
 }
 
-/// Puts a gate before handlers, which get what it [`Granted`], and check the tag.
+/// Puts a gate before handlers, which get [`Granted`], and check the tag.
 #[derive(Clone)]
 pub(super) struct Guard(Arc<Gate>);
 
@@ -47,10 +46,10 @@ pub(super) struct Guarded<H> {
 impl Gate {
     /// Lets requests through whose token has the scope, and without tokens those that no page of another site has sent;
     /// of both those within their client's rate. Otherwise it returns the refusal.
-    fn granted(&self, request: &Request) -> Result<Grant, Box<Response<Body>>> {
-        let grant = self.grant(request).map_err(|denied| Box::new(answer::denied(&denied)))?;
+    fn granted(&self, app: &App, request: &Request) -> Result<Grant, Box<Response<Body>>> {
+        let grant = self.grant(app, request).map_err(|denied| Box::new(answer::denied(&denied)))?;
         if self.is_paced
-            && let Some(limits) = &self.app.rate_limits
+            && let Some(limits) = &app.rate_limits
             && let Some(client) = request.extensions().get::<Client>()
             && let Err(too_many) = limits.take(Some(&grant), *client)
         {
@@ -61,8 +60,8 @@ impl Gate {
         Ok(grant)
     }
 
-    fn grant(&self, request: &Request) -> Result<Grant, Denied> {
-        let grant = self.app.access.grant(bearer(request.headers()))?;
+    fn grant(&self, app: &App, request: &Request) -> Result<Grant, Denied> {
+        let grant = app.access.grant(bearer(request.headers()))?;
         match grant.has_token() {
             true => grant.check_scope(self.scope)?,
             false => self.hosts.check(request.method(), request.headers(), self.scope)?,
@@ -85,7 +84,7 @@ impl<T, H: Handler<T, Granted>> Handler<T, Arc<App>> for Guarded<H> {
     type Future = Either<H::Future, BoxFuture<'static, Response<Body>>>;
 
     fn call(self, request: Request, app: Arc<App>) -> Self::Future {
-        match self.gate.granted(&request) {
+        match self.gate.granted(&app, &request) {
             Ok(grant) => Either::Left(self.handler.call(request, Granted { app, grant })),
             Err(refusal) => Either::Right(Box::pin(async {
                 // With its body unread the connection would be closed, perhaps before the client has read why.

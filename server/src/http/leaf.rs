@@ -89,7 +89,7 @@ impl<S: Send + Sync> FromRequest<S> for AskedIds {
 }
 
 impl AskedIds {
-    /// The last part of the path.
+    /// The tag: its routes end with it.
     fn tag(&self) -> std::result::Result<Cow<'_, str>, Utf8Error> {
         percent_decode_str(self.uri.path().rsplit('/').next().unwrap_or_default()).decode_utf8()
     }

@@ -45,10 +45,10 @@ pub(crate) struct Served {
 /// What everybody may ask for who has the tokens.
 pub(crate) fn public_api(app: &Arc<App>) -> Served {
     let hosts = Arc::new(Hosts::new(&app.options, app.options.listen));
-    let paced = |scope| guard(app, &hosts, scope, true);
+    let paced = |scope| guard(&hosts, scope, true);
     let (ids, ranges, claims) = (paced(Scope::Ids), paced(Scope::Ranges), paced(Scope::Leases));
     // They keep or end what was granted: a refusal would take a worker id from a process that works.
-    let held = guard(app, &hosts, Scope::Leases, false);
+    let held = guard(&hosts, Scope::Leases, false);
     let routes = router([
         ("/decodeSnowflakeId", any_method(leaf::decode, leaf::options)),
         ("/api/segment/get/{tag}", guarded(&ids, leaf::segment)),
@@ -58,9 +58,9 @@ pub(crate) fn public_api(app: &Arc<App>) -> Served {
         ("/api/worker/renew", post(held.before(lease::renew))),
         ("/api/worker/release", post(held.before(lease::release))),
     ]);
-    let routes = routes.merge(tinyids()).merge(watching(app, &hosts));
+    let routes = routes.merge(tinyids()).merge(watching(&hosts));
     let routes = match app.options.admin_listen {
-        None => routes.merge(administration(app, &hosts)),
+        None => routes.merge(administration(&hosts)),
         Some(_) => routes,
     };
     served(app, routes)
@@ -69,11 +69,11 @@ pub(crate) fn public_api(app: &Arc<App>) -> Served {
 /// What the address of `--admin-listen` serves.
 pub(crate) fn admin_api(app: &Arc<App>, listens: SocketAddr) -> Served {
     let hosts = Arc::new(Hosts::new(&app.options, listens));
-    served(app, watching(app, &hosts).merge(administration(app, &hosts)))
+    served(app, watching(&hosts).merge(administration(&hosts)))
 }
 
-fn administration(app: &Arc<App>, hosts: &Arc<Hosts>) -> Router<Arc<App>> {
-    let admin = guard(app, hosts, Scope::Admin, false);
+fn administration(hosts: &Arc<Hosts>) -> Router<Arc<App>> {
+    let admin = guard(hosts, Scope::Admin, false);
     router([("/api/tag", post(admin.before(admin::set_tag)))])
 }
 
@@ -87,7 +87,7 @@ fn tinyids() -> Router<Arc<App>> {
     ])
 }
 
-/// Routes, by whose paths spans are named.
+/// A router of these routes. Spans are named by their paths.
 fn router<const N: usize>(routes: [(&'static str, MethodRouter<Arc<App>>); N]) -> Router<Arc<App>> {
     routes.into_iter().fold(Router::new(), |router, (path, methods)| {
         let methods = match traces::is_on() {
@@ -113,8 +113,8 @@ fn guarded<T: 'static>(guard: &Guard, handler: impl Handler<T, Granted>) -> Meth
 }
 
 /// What the health of a server is seen by.
-fn watching(app: &Arc<App>, hosts: &Arc<Hosts>) -> Router<Arc<App>> {
-    let watch = guard(app, hosts, Scope::Metrics, false);
+fn watching(hosts: &Arc<Hosts>) -> Router<Arc<App>> {
+    let watch = guard(hosts, Scope::Metrics, false);
     router([
         ("/health", get(status::health)),
         ("/ready", get(status::ready)),
@@ -128,8 +128,8 @@ fn watching(app: &Arc<App>, hosts: &Arc<Hosts>) -> Router<Arc<App>> {
     ])
 }
 
-fn guard(app: &Arc<App>, hosts: &Arc<Hosts>, scope: Scope, is_paced: bool) -> Guard {
-    Guard::new(Gate { app: app.clone(), scope, hosts: hosts.clone(), is_paced })
+fn guard(hosts: &Arc<Hosts>, scope: Scope, is_paced: bool) -> Guard {
+    Guard::new(Gate { scope, hosts: hosts.clone(), is_paced })
 }
 
 fn served(app: &Arc<App>, routes: Router<Arc<App>>) -> Served {
