@@ -55,8 +55,8 @@ quick := demo chaos power-cuts hosts
 $(quick): export LEAFID_PROFILE := dev
 test/%: export LEAFID_PROFILE := dev
 demo test/all: export C_PROFILE := dev
-# Of several Pythons, what they all may break is one thing; .ci/run has PYTHONS=all.
-test/all: export PYTHONS := first
+# What breaks one Python breaks most: the first is tested here, and all of them in .ci/run.
+test/all: export PYTHONS ?= first
 built = $(or $(CARGO_TARGET_DIR),target)/$(LEAFID_PROFILE:dev=debug)
 
 # Crates with workspaces of their own, which no artefact contains, are built of the versions that ship; what only they

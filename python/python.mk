@@ -15,8 +15,9 @@ python_pytest := -q -c python/pyproject.toml -o cache_dir=$(CURDIR)/build/pytest
 # The wheel, installed into build/venv for demos and benches.
 made/python: build/venv/leafid
 
-# The tests on the installed wheel, under each interpreter found; one wheel serves all of them. The slow ones run under
-# the first alone. A newer interpreter for which there are no NumPy and mypy yet is left out, and that is said.
+# The tests on the installed wheel, under each interpreter found, or with PYTHONS=first the first; one wheel serves all of
+# them. The slow ones run under the first alone. A newer interpreter for which there are no NumPy and mypy yet is left
+# out, and that is said.
 test/python: build/wheels/done check/python
 	@$(python_tested) | { marks=; while read -r version python; do \
 	    if test -e build/venv-$$version/done; then \
@@ -51,7 +52,7 @@ test/frozen: build/wheels/done build/venv-frozen/done
 made/python-sdist: build/sdist/done
 
 # Tests of programs in Python that are no part of the package: make pytest_of=FOLDERS pytest; pytest_jobs at a time.
-run/pytest: need/venvs
+run/pytest:
 	@set -- $$(python/interpreters.sh $(PYTHON) | head -n 1); test -n "$$2" && \
 	$(MAKE) --no-print-directory python_version=$$1 python_path=$$2 run/pytest-one
 

@@ -65,7 +65,7 @@ header:
 check/c: made/c
 	python3 tests/c/exports.py $(C_STAGE)
 
-# Without optimisation frames are larger than a small stack, and nothing ships that is installed.
+# Without optimisation frames are larger than a small stack, and what would be installed does not ship.
 test/c: check/c $(if $(filter dev,$(C_PROFILE)),,test/install)
 	@$(if $(filter dev,$(C_PROFILE)),LEAFID_TEST_SKIP="ids on a stack of 16 KiB" )python3 tests/c/run.py $(C_STAGE) build/c-tests
 

@@ -42,9 +42,9 @@ test/wasm: made/wasm
 wasm_python := build/venv-wasm
 
 test/wasm-python: made/wasm $(wasm_python)/done
-	@cd bindings/wasm/hosts/python && $(CURDIR)/$(wasm_python)/bin/python -B -m pytest -q -p no:cacheprovider ../../tests/python
+	@cd bindings/wasm/hosts/python && $(CURDIR)/$(wasm_python)/bin/python -B -m pytest -q -p no:cacheprovider -o timeout=900 ../../tests/python
 
 $(wasm_python)/done:
 	@set -- $$(python/interpreters.sh $(PYTHON) | head -n 1); test -n "$$2" && "$$2" -m venv $(wasm_python)
-	@$(wasm_python)/bin/pip install --quiet --disable-pip-version-check wasmtime==50.0.1 pytest
+	@$(wasm_python)/bin/pip install --quiet --disable-pip-version-check wasmtime==50.0.1 pytest pytest-timeout
 	@touch $@

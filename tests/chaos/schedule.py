@@ -63,7 +63,7 @@ LEASE_LIES = {
     **{key: LIES[key] for key in ("a lost answer", "a request made twice", "a reset", "a hang", "slowness")},
     **{key: LIES[key] for key in ("half an answer", "an error 500", "a cached answer", "a page of HTML")},
     "an answer given to two": {"duplicate": True},
-    "requests made one": {"collapse": 200},
+    "requests made one": {"collapse": 2},
     "an answer to no request": {"answer": {"instance": "x", "nonce": "x"}},
 }
 ACTIONS = ("refused", "hangs", "restarted")

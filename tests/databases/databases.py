@@ -170,7 +170,7 @@ class PostgreSQL(Database):
         self.database = "leaf"
 
     def kill(self):
-        """With its children, of which one that dies later keeps a new server from its start."""
+        """Kills its children, too: one that lives on keeps a new server from starting."""
         children = []
         if self.process and self.process.poll() is None:
             # It makes no more of them.

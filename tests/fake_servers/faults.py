@@ -13,7 +13,8 @@
     delay_end_ms    wait this long before the last half of the body
     duplicate       answer with what was given last once more, as a cache does: that range, id, or lease; "first": a
                     call for a lease as the first of its kind was
-    collapse        8: so many requests get the answer to the first, as of a proxy that makes one of them
+    collapse        8: so many requests get the answer to the first, as of a proxy that makes one of them; fewer, once all is
+                    cleared
     swap            answer this request as the next that is to be swapped, and that one as this
     keep_open       false: close after the answer, which does not say so
     retry           as a proxy that asks twice and drops the first answer: what that gave stays unused
@@ -26,6 +27,7 @@ For leases the tag of a request is "claim", "renew" or "release".
 """
 
 import copy
+import itertools
 import threading
 from concurrent.futures import Future, TimeoutError
 
@@ -45,16 +47,22 @@ class Faults:
         self.shared, self.left = {}, {}
 
     def collapsed(self, tag, count, ask):
-        """What the first of so many requests is answered, once all of them have come."""
+        """What the first of so many requests is answered, once all of them have come, or all is cleared."""
         with self.lock:
-            answered, all_came, numbers = self.shared.setdefault(tag, (Future(), threading.Event(), iter(range(count))))
-            number = next(numbers)
+            answered, numbers = shared = self.shared.setdefault(tag, (Future(), itertools.count()))
+            number, begun = next(numbers), self.clearings_of_all
             if number == count - 1:
                 del self.shared[tag]
-                all_came.set()
+                self.cleared.notify_all()
         if number == 0:
-            answered.set_result(ask())
-        all_came.wait()
+            try:
+                answered.set_result(ask())
+            except Exception as error:
+                answered.set_exception(error)
+        with self.lock:
+            self.cleared.wait_for(lambda: self.shared.get(tag) is not shared or self.clearings_of_all != begun)
+            if self.shared.get(tag) is shared:
+                del self.shared[tag]
         answer, given = answered.result()
         return copy.copy(answer), given if number == 0 else None
 

@@ -150,6 +150,12 @@ class TestLease(Case):
         assert b == also
         assert b["instance"] in ("b", "c")
         assert len(server.do("leases")["leases"]) == 2
+        with ThreadPoolExecutor() as threads:
+            alone = threads.submit(server.claim, "alone")
+            while len(server.do("leases")["leases"]) < 3:
+                pass
+            server.do("clear")
+            assert alone.result()[1]["instance"] == "alone", "it waits for no other once all is cleared"
         server.do("fault", fault={"duplicate": "first"}, tag="claim")
         assert server.claim("d")[1] == a
         server.do("fault", fault={"swap": True}, tag="renew", times=2)

@@ -102,7 +102,10 @@ def rust_threads(log):
         skip = [part for name in NOT_WATCHED for part in ("--skip", name)]
         for program in programs:
             said = run(log, program, "--test-threads=2", *only, *skip, cwd=ROOT / directory)
-            passed += int(re.search(r"test result: ok\. (\d+) passed", said)[1])
+            ran = int(re.search(r"test result: ok\. (\d+) passed", said)[1])
+            if not ran:
+                raise Failed(f"{program} has none of these tests: {' '.join(only)}")
+            passed += ran
     return f"{passed} passed"
 
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("LEAFID_SERVER_BINARY", ROOT / "target/debug/leafid-server"))
 # Far longer than anything takes on a busy machine.
 PATIENCE = 600
-# Nor is a store late, or a caller: a test in which the store is away says so, and waits for what comes when it is there.
+# No store and no caller is late: a test in which the store is away says so, and waits for what comes when it is there.
 os.environ |= {"LEAFID_SERVER_TIMEOUT_MS": "30000", "LEAFID_SERVER_STORE_TIMEOUT_MS": "30000"}
 # Tests of one store have servers of many settings.
 UNCOMPARED = {"LEAFID_SERVER_CHANGE_SETTINGS": "true"}

@@ -2,8 +2,6 @@
 
 import os
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from servers import ROOT, Server, check_unique

@@ -13,7 +13,7 @@ from servers import Server, check_unique, in_threads, now_ms, until
 
 JSON = {"Content-Type": "application/json"}
 LEASE = ("--lease-ms", "1000", "--clock-threshold-ms", "500", "--no-snowflake")
-# That no slow machine outlives.
+# A lease that outlives any slow machine.
 LONG_LEASE = ("--lease-ms", "3600000", "--clock-threshold-ms", "1200000", "--no-snowflake")
 
 

@@ -2,7 +2,7 @@
 
 import itertools
 
-from harness import PATIENT, now_ms, place, test, time_of
+from harness import now_ms, place, test, time_of
 from subjects import LANGUAGES, Serve
 from tricks import faketime
 
@@ -13,7 +13,7 @@ for _language in LANGUAGES:
     @test(f"a minute ahead after a crash: 100,000 ids, all ahead of the clock, in {_language}")
     def _(language=_language):
         where = place()
-        options = where.options(worker=1, random_start=0, max_backwards_ms=120_000, **PATIENT)
+        options = where.options(worker=1, random_start=0, max_backwards_ms=120_000)
         # A clock that was ahead until it was corrected, and a kill: the first span is of 500 ms.
         run = Serve(language, env=faketime(FAKETIME="+60")).open("a", *options)
         crashed = run.ids("a")[0]

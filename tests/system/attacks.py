@@ -6,7 +6,7 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import ENDLESS, HERE, PATIENT, assert_distinct, assert_none, place, test
+from harness import ENDLESS, HERE, assert_distinct, assert_none, place, test
 from subjects import PYTHON, Refused, Serve, Stream, attack, ended_well, environment
 from tricks import faketime, namespace, offset
 
@@ -203,7 +203,7 @@ def chaos(seconds, draw, refusals):
         while len(running) < 10:
             language = random.choice(("rust", "rust", "c", "c", "python"))
             method, threads = random.choice(("next", "fill")), random.randint(1, 2)
-            words = where.options(worker="0-5", method=method, threads=threads, **PATIENT)
+            words = where.options(worker="0-5", method=method, threads=threads)
             running.append(Stream(language, words, env=faketime(FAKETIME=offset(draw())), limit=20_000))
         time.sleep(random.uniform(0.002, 0.05))
         victim = random.choice(running)

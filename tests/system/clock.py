@@ -3,7 +3,7 @@
 import random
 import time
 
-from harness import PATIENT, assert_distinct, now_ms, place, test, time_of
+from harness import assert_distinct, now_ms, place, test, time_of
 from subjects import MIXED, Refused, Serve, Stream
 from tricks import faketime, offset
 
@@ -14,7 +14,7 @@ for _language in MIXED:
         where = place()
         clock = where.write("clock", "+0")
         env = faketime(FAKETIME_TIMESTAMP_FILE=str(clock))
-        subject = Serve(language, env=env).open("a", *where.options(worker=5, **PATIENT))
+        subject = Serve(language, env=env).open("a", *where.options(worker=5))
         # Long enough for spans of 3 s.
         subject.run("a", 3_200)
         last = subject.ids("a")[0]
@@ -24,7 +24,7 @@ for _language in MIXED:
         subject.kill()
         killed_ms = now_ms()
         again = Serve(language, env=env)
-        again.do("open", "a", *where.options(worker=5, **PATIENT))
+        again.do("open", "a", *where.options(worker=5))
         fresh = again.ids("a")[0]
         lead = time_of(fresh) - (now_ms() - 4_000)
         assert fresh > last_after, f"{fresh} after {last_after}: began below ids issued"

@@ -4,7 +4,7 @@ import os
 import select
 import subprocess
 
-from harness import NEVER_S, PATIENT, Skip, need, place, test, time_of, wait_for
+from harness import NEVER_S, Skip, need, place, test, time_of, wait_for
 from subjects import Refused, Serve
 from tricks import namespace, stalled
 
@@ -35,7 +35,7 @@ def fill(directory):
 
 
 def full_disk(where, subject, inside):
-    subject.do("open", "a", *where.options(worker=1, **PATIENT))
+    subject.do("open", "a", *where.options(worker=1))
     subject.do("next", "a")
     fill(inside)
     full = os.statvfs(inside)
@@ -51,10 +51,10 @@ def full_disk(where, subject, inside):
     error = subject.refused("open", "c", *where.options(worker=1, name=where.name + "x"))
     assert error.code == "state_io", error
     subject.do("close", "a")
-    assert subject.do("open", "a", *where.options(worker=1, **PATIENT)) == "1"
+    assert subject.do("open", "a", *where.options(worker=1)) == "1"
     subject.run("a", 50)
     os.truncate(f"{inside}/filler", 0)
-    assert subject.do("open", "b", *where.options(worker=2, **PATIENT)) == "2"
+    assert subject.do("open", "b", *where.options(worker=2)) == "2"
     return f"{count} ids with {full.f_bavail} blocks free, slowest {slowest} us"
 
 
@@ -168,8 +168,8 @@ def wait_readable(file, seconds):
 @test("a disk that hangs for one generator does not stop another of the same process")
 def _():
     where = place()
-    subject = Serve(before=stalled(where)).open("a", *where.options(worker=1, state="one", **PATIENT))
-    subject.do("open", "b", *where.options(worker=2, state="two", **PATIENT))
+    subject = Serve(before=stalled(where)).open("a", *where.options(worker=1, state="one"))
+    subject.do("open", "b", *where.options(worker=2, state="two"))
     subject.run("a", 300)
     subject.run("b", 300)
     where.write("disk", f"hang {where.dir}/one/")
@@ -184,13 +184,13 @@ def _():
 @test("a slow disk, 200 ms a write: spans are renewed before they end")
 def _():
     where = place()
-    subject = Serve(before=stalled(where)).open("a", *where.options(worker=1, **PATIENT))
+    subject = Serve(before=stalled(where)).open("a", *where.options(worker=1))
     where.write("disk", "slow 200")
     subject.run("a", 6_000)
     assert subject.stats("a")["renewals"] > 1, subject.stats("a")
     where.write("disk", "slow 20")
     eight = [Serve(before=[*stalled(where, "slow 20")]) for _ in range(8)]
     for each in eight:
-        each.send("open", "a", *where.options(worker="10-17", **PATIENT))
+        each.send("open", "a", *where.options(worker="10-17"))
     got = sorted(each.answer() for each in eight)
     assert got == [str(worker) for worker in range(10, 18)], got

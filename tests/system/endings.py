@@ -105,7 +105,7 @@ def _():
 
 
 def in_use(subject, threads):
-    """Waits until it has so many while it makes ids, for that of one at rest ends; more it has never."""
+    """Waits until it has so many while it makes ids, for the thread of a generator at rest ends. It never has more."""
 
     def has_them():
         subject.ids("a")

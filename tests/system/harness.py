@@ -21,8 +21,8 @@ NAMES = "systemtest-"
 MEMORY = None
 
 
-# Options of a generator whose patience is not what is tested, as all have them here: a disk, a source or the whole machine
-# may stand for a while.
+# Options of a generator whose patience is not what is tested. All generators here have them: a disk, a source or the whole
+# machine may stand for a while.
 PATIENT = {"timeout_ms": 120_000}
 # Of one that must wait for nothing that never comes: it would hang, and so fail on a machine of any speed.
 ENDLESS = {"timeout_ms": 3_600_000}

@@ -5,7 +5,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import PATIENT, now_ms, place, record, test, time_of
+from harness import now_ms, place, record, test, time_of
 from subjects import LANGUAGES, Serve
 from tricks import faketime
 
@@ -45,7 +45,7 @@ def until_of(where, worker):
 
 def leap_for_ten_seconds(language, **rules):
     where, env = leapt()
-    subject = Serve(language, env=env).open("a", *where.options(worker=8, **PATIENT, **rules))
+    subject = Serve(language, env=env).open("a", *where.options(worker=8, **rules))
     _, _, _, last = subject.run("a", 1_000, 5_000)
     renewals = subject.stats("a")["renewals"]
     leap(where, env)
@@ -58,7 +58,7 @@ def leap_for_ten_seconds(language, **rules):
         last = leaping
     assert subject.stats("a")["renewals"] > renewals, "no span was renewed during the leap"
     # Claimed by a process that knows better, and by its children.
-    subject.do("open", "b", *where.options(worker="9-12", **PATIENT, **rules))
+    subject.do("open", "b", *where.options(worker="9-12", **rules))
     near_now(time_of(subject.ids("b")[0]), "an id of a generator opened in the leap")
     if language != "node":
         assert subject.do("forks", "b", 3) == "6 6 0"
@@ -74,7 +74,7 @@ def leap_for_ten_seconds(language, **rules):
     near_now(until_of(where, 8), "the record's end")
     # Started again under a clock that knows nothing of a leap.
     again = Serve(language)
-    again.do("open", "a", *where.options(worker=8, **PATIENT, **rules))
+    again.do("open", "a", *where.options(worker=8, **rules))
     fresh = again.ids("a")[0]
     assert fresh > back, f"{fresh} after {back}: began below ids issued"
     near_now(time_of(fresh), "an id of the restart")
@@ -95,7 +95,7 @@ def _():
 
 def leap_for_good(language):
     where, env = leapt()
-    subject = Serve(language, env=env).open("a", *where.options(worker=8, **PATIENT))
+    subject = Serve(language, env=env).open("a", *where.options(worker=8))
     _, _, _, last = subject.run("a", 1_000, 20_000)
     begun = time.monotonic()
     leap(where, env)
@@ -121,7 +121,7 @@ def leap_for_good(language):
     subject.run("a", 500, 20_000)
     last = subject.ids("a")[0]
     subject.kill()
-    again = Serve(language, env=env).open("a", *where.options(worker=8, **PATIENT))
+    again = Serve(language, env=env).open("a", *where.options(worker=8))
     fresh = again.ids("a")[0]
     assert fresh > last, f"{fresh} after {last}: began below ids issued"
     near_now(time_of(fresh) - YEARS * 1000, "an id of the restart")

@@ -8,7 +8,7 @@ import sys
 import time
 from collections import defaultdict
 
-from harness import NEVER_S, PATIENT, need, need_root, place, test, wait_for
+from harness import NEVER_S, PATIENT, need, need_root, test, wait_for
 from lessees import Pool
 from servers import FakeServer
 from subjects import LANGUAGES

@@ -25,7 +25,7 @@ def has_lost(lessee):
 
 @test("lease servers: 40 processes of four languages on a pool of 32: 8 wait, and come in as others end")
 def _():
-    # None is lost, however slow a machine is that forty start on, and a claim whose answer was late blocks none for ever.
+    # No lease is lost, however slow the machine is. A claim whose answer came late ends within a minute.
     pool = Pool(lease_ms=60_000)
     trap = FakeServer()
     proxies = dict.fromkeys(("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"), trap.url)

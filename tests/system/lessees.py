@@ -244,7 +244,7 @@ class Lessee:
         self.holding.join()
 
     def close(self):
-        """Has it end by itself: normally."""
+        """Ends it normally."""
         if self.killed or self.process.stdin.closed:
             return
         self.over.set()

@@ -3,7 +3,7 @@
 import os
 import time
 
-from harness import PATIENT, place, test
+from harness import place, test
 from servers import FakeServer
 from subjects import LANGUAGES, Serve, environment, words
 
@@ -88,7 +88,7 @@ for _language in ("rust", "c", "python"):
         where, subject = place(), subject_of(language)
 
         def forks(count):
-            subject.do("open", "a", *where.options(worker=f"0-{IDS - 1}", **PATIENT))
+            subject.do("open", "a", *where.options(worker=f"0-{IDS - 1}"))
             assert subject.do("forks", "a", count) == f"{2 * count} {2 * count} 0", "an id is missing, or came twice"
             subject.do("close", "a")
 
