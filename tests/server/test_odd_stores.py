@@ -167,6 +167,7 @@ def test_a_name_of_any_characters_is_unknown_at_once_and_ends_no_connection(engi
     with Server(store, "--timeout-ms", "60000", "--no-snowflake", "--store-connections", "1") as server:
         client = server.client()
         assert client.ids("order") == [1]
+        assert client.get("/db")[0] == 200, "rows without a time"
         started, before = server.log(), int(sql(connections)[0])
         for name in 20 * [*names, "Item"]:
             status, body = client.get("/api/segment/get/" + urllib.parse.quote(name))

@@ -8,8 +8,8 @@ use super::tag_name::check_found;
 use super::transaction::{Transaction, Value, integer, text};
 use leafid_core::{Code, Error, Result};
 
-// A text of each type and database, and none of NULL.
-const COLUMNS: &str = "max_id, step, COALESCE(description, ''), CONCAT(update_time, '')";
+// CONCAT makes a text of each type in each database; in MySQL it is NULL for NULL.
+const COLUMNS: &str = "max_id, step, COALESCE(description, ''), COALESCE(CONCAT(update_time, ''), '')";
 
 /// A row.
 pub(crate) struct TagRow {

@@ -6,6 +6,8 @@ pub(crate) mod call;
 pub(crate) mod handle;
 pub(crate) mod high_water;
 pub(crate) mod open;
+#[path = "../../../bindings/rust/src/segments/reserved_run.rs"]
+pub(crate) mod reserved_run;
 pub(crate) mod settings;
 #[path = "../../../bindings/rust/src/segments/shared.rs"]
 pub(crate) mod shared;
