@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from servers import BINARY, UNCOMPARED, Server
+from servers import BINARY, UNCOMPARED, Server, in_threads
 
 COMPARED = {name: "false" for name in UNCOMPARED}
 
@@ -31,6 +31,20 @@ def test_a_server_that_differs_is_refused(any_store, option, stored):
             pass
         with Server(any_store.url, "--no-snowflake", environment=COMPARED, wait=False) as other:
             assert other.process.wait() == 1
+
+
+def test_servers_that_start_at_one_moment_all_start(engine):
+    """Each of them stores the same rows, and MariaDB ends one of those that wait for each other."""
+    for _ in range(6):
+        engine.sql("DROP TABLE IF EXISTS leafid_settings")
+        servers = []
+        try:
+            in_threads(*[lambda: servers.append(Server(engine.url, "--no-snowflake")) for _ in range(10)])
+            assert len(servers) == 10
+        finally:
+            for server in servers:
+                server.kill()
+
 
 def test_a_change_is_said_with_both_values(store):
     with Server(store.url, "--no-snowflake", "--workers", "0-7"):

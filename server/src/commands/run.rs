@@ -60,10 +60,9 @@ pub(super) async fn run(options: Options) -> Result<()> {
     said_of_leaf(&options).into_iter().for_each(|line| log::info!("{line}"));
     exposure(&options, !tokens.is_empty()).into_iter().for_each(|line| log::warn!("{line}"));
     stop_at_signals(stopper)?;
-    if !wait_for(&store, &starting, Duration::from_millis(options.start_timeout_ms), stop.clone()).await? {
+    if !wait_for(&store, &starting, &options, stop.clone()).await? {
         return Ok(());
     }
-    settings::agree(&store, &options).await?;
     for danger in store.dangers().await?.into_iter().chain(store.elsewhere().await?) {
         log::warn!("{danger}");
     }
@@ -221,17 +220,17 @@ fn reload_at_hangups(app: Arc<App>, tls: Option<Arc<Tls>>) -> Result<()> {
     Ok(())
 }
 
-/// Waits until the store answers and has its tables; false if this server shall stop.
+/// Waits until the store answers, has its tables and agrees; false if this server shall stop.
 async fn wait_for(
     store: &Store,
     starting: &Starting,
-    limit: Duration,
+    options: &Options,
     mut stop: watch::Receiver<bool>,
 ) -> Result<bool> {
-    let deadline = Instant::now() + limit;
+    let deadline = Instant::now() + Duration::from_millis(options.start_timeout_ms);
     let mut back_off = BackOff::new();
     loop {
-        let error = match prepare(store).await {
+        let error = match prepare(store, options).await {
             Ok(()) => return Ok(true),
             Err(error) if error.code() == Code::InvalidArgument => return Err(error),
             Err(error) => error,
@@ -251,9 +250,11 @@ async fn wait_for(
 }
 
 /// Errors: `invalid_argument` for a store that cannot be used; `segment_unavailable` if it does not answer.
-async fn prepare(store: &Store) -> Result<()> {
+async fn prepare(store: &Store, options: &Options) -> Result<()> {
     let is_pooled = store.is_pooled().await?;
     store.make_tables().await?;
+    // A database may end one of several that store the same at one moment.
+    settings::agree(store, options).await?;
     if is_pooled {
         log::info!("{POOLED}");
     }

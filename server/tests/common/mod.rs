@@ -34,7 +34,10 @@ impl Server {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
-        let line = lines.find(|line| line.contains("listens on")).unwrap();
+        let mut said = Vec::new();
+        let line =
+            lines.by_ref().inspect(|line| said.push(line.clone())).find(|line| line.contains("listens on"));
+        let line = line.unwrap_or_else(|| panic!("it ended: {said:#?}"));
         let address = line.split("listens on ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
         let url = format!("http://{address}");
         thread::spawn(move || lines.for_each(drop));
