@@ -169,7 +169,7 @@ test('worker_threads share one lease, and their ends do not give it back', { ski
 
 const unreleased = wasm && 'no fetch is made at the end of a process'
 test('each end of a process gives the lease back, with a renewal under way too, and none hangs', { skip: unreleased }, async t => {
-  const { url, tell, leases, asked } = await server(t, 6000)
+  const { url, tell, leases } = await server(t, 3_600_000)
   const opened = 'Snowflake.open(options).then(flake => { flake.next();'
   const ends = {
     natural: [`${opened} })`, 0, true],
@@ -180,10 +180,14 @@ test('each end of a process gives the lease back, with a renewal under way too, 
     'while it claims': ['Snowflake.open(options); setTimeout(() => process.exit(5), 20)', 5],
     'while it claims lazily': ['try { new Snowflake({ ...options, lazy: true }).next() } catch {}', 0],
   }
-  const each = async ([what, [program, expected, released]]) => {
+  const each = async ([what, [program, expected, released, renews]]) => {
     const options = { ...space(), worker: url }
     const { child, ended } = start(t, program, options)
-    if (!released) until('a renewal of each', async () => (await asked('renew')) >= 3).then(() => child.stdin.end('\n'))
+    if (renews) {
+      const its = ({ tag, body }) => tag === 'renew' && JSON.parse(body).name === options.name
+      await until(`a renewal: ${what}`, async () => child.exitCode !== null || (await tell({ do: 'report' })).requests.some(its))
+      child.stdin.end('\n')
+    }
     const { code, signal, err } = await ended
     assert.deepEqual([code, signal], [expected, null], `${what}: ${err}`)
     if (what !== 'thrown') assert.equal(err, '', what)
@@ -191,11 +195,12 @@ test('each end of a process gives the lease back, with a renewal under way too, 
     if (released) await until(`the release: ${what}`, async () => (await leases(options.name))[0].token === null)
   }
   await Promise.all(Object.entries(ends).map(each))
+  await tell({ do: 'pool', lease_ms: 12_000 })
   await tell({ do: 'fault', fault: { hang: true }, tag: 'renew' })
   const renewing = {
-    natural: [`${opened} process.stdin.on('data', () => {}) })`, 0],
-    exit: [`${opened} process.stdin.on('data', () => process.exit(3)) })`, 3],
-    closed: [`${opened} process.stdin.on('data', () => flake.close()) })`, 0],
+    natural: [`${opened} process.stdin.on('data', () => {}) })`, 0, false, true],
+    exit: [`${opened} process.stdin.on('data', () => process.exit(3)) })`, 3, false, true],
+    closed: [`${opened} process.stdin.on('data', () => flake.close()) })`, 0, false, true],
   }
   await Promise.all(Object.entries(renewing).map(each))
 })

@@ -5,7 +5,10 @@ import { decode } from 'leafid'
 
 export const sleep = ms => new Promise(done => setTimeout(done, ms))
 
-/** How long most spans last: a machine may stall for half of it, until they are renewed late. */
+/** Keeps the event loop from turning. */
+export const block = ms => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
+/** How long spans last that are to be lost; others outlive any slow machine. */
 export const SPAN = 6000
 
 export class LeaseSource {
@@ -17,7 +20,7 @@ export class LeaseSource {
   calls = []
 
   /** `ids`: the worker ids it gives; `spanMs`: how long each time; `once`: each only once, so that a loss shows. */
-  constructor({ ids = [3, 4, 5, 6], spanMs = SPAN, once = false } = {}) {
+  constructor({ ids = [3, 4, 5, 6], once = false, spanMs = once ? SPAN : 3_600_000 } = {}) {
     this.once = once
     this.#rows = new Map(ids.map(id => [id, { untilMs: 0, token: null }]))
     this.spanMs = spanMs

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
 import { until } from './counter.mjs'
-import { LeaseSource, run, sleep } from './lease_source.mjs'
+import { LeaseSource, block, run, sleep } from './lease_source.mjs'
 import { HANG, space, start } from './support.mjs'
 
 const LOST = 'ERR_LEAFID_WORKER_LOST'
@@ -18,7 +18,7 @@ async function collector() {
 }
 
 test('close while a renewal is under way: released after it, with its token', async () => {
-  const leaseSource = new LeaseSource()
+  const leaseSource = new LeaseSource({ spanMs: 12_000 })
   const renew = leaseSource.renew.bind(leaseSource)
   let go
   leaseSource.renew = (...given) => new Promise(done => (go = () => done(renew(...given))))
@@ -42,7 +42,7 @@ test('close with a renewal that the event loop has not come to: it is not made',
   const leaseSource = new LeaseSource({ spanMs: 20_000 })
   const flake = new Snowflake({ ...space(), worker: leaseSource })
   // A renewal is due after half of it.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, leaseSource.spanMs * 0.52)
+  block(leaseSource.spanMs * 0.52)
   flake.close()
   await until('the release', () => leaseSource.called('release').length > 0)
   assert.deepEqual(leaseSource.calls.map(([kind]) => kind), ['claim', 'release'])
@@ -138,14 +138,14 @@ const HEAD = `
 
 test('each end of a process releases, none hangs, and nothing keeps it', async t => {
   const opened = 'const flake = new Snowflake({ ...options, worker }); next(flake);'
-  const hanging = "spanMs = 6000; worker.renew = () => { say('renewing'); setTimeout(renewing, 50); return new Promise(() => {}) };"
+  const hanging = "worker.renew = () => { say('renewing'); setTimeout(renewing, 50); return new Promise(() => {}) };"
   const awake = 'const awake = setInterval(() => {}, 1000);'
   const ends = {
     [opened]: [0, 'released true\n'],
     [`${opened} process.exit(3)`]: [3, 'released true\n'],
     [`${opened} throw new Error('meant to be')`]: [1, 'released true\n'],
     [`${opened} flake.close()`]: [0, 'released true\n'],
-    [`worker.renew = () => (setTimeout(() => next(flake), 5), Date.now() + spanMs); ${opened} ${awake} setTimeout(() => clearInterval(awake), 11_000)`]: [0, 'released true\n'],
+    [`worker.renew = () => (say('renewed'), setTimeout(() => { next(flake); clearInterval(awake) }, 5), Date.now() + spanMs); ${opened} ${awake}`]: [0, 'renewed\nreleased true\n'],
     // A renewal is due, and the event loop does not come to it; the lease is still held.
     [`${opened} Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_400); process.exit(0)`]: [0, 'released true\n'],
     [`${opened} worker.release = () => { throw new Error('away') }; process.exit(4)`]: [4, ''],
@@ -173,7 +173,7 @@ test('a source of each worker thread; their ends release, also with a call under
   const code = `
     const { Snowflake } = require(process.env.LEAFID_MAIN)
     const { workerData: { options, workerId, end }, parentPort } = require('node:worker_threads')
-    const spanMs = end === 'hangs' ? 6000 : 600_000
+    const spanMs = end === 'hangs' ? 12_000 : 600_000
     const lent = () => ({ workerId, fromMs: Date.now(), untilMs: Date.now() + spanMs, leaseMs: spanMs })
     const worker = {
       claim: lent,
