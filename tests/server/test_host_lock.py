@@ -76,11 +76,13 @@ def test_a_range_of_a_host_passes_over_the_worker_id_of_a_server(folder, own):
 
 
 def test_a_fixed_worker_id_is_refused_while_another_store_s_server_has_it(file, folder, own):
-    # A lease that is lost would let the other server have the worker id.
-    options = (*own, "--snowflake-worker", "7", "--lease-ms", "3600000", "--timeout-ms", "100")
+    # Renewed after 12 s: one that is lost would let the other server have the worker id.
+    options = (*own, "--snowflake-worker", "7", "--lease-ms", "24000", "--timeout-ms", "100")
     with Server(file.url, *options) as one, Server(folder("other") / "store", *options, wait=False) as other:
         found = ids_of(one)
         other.wait()
+        query = f"SELECT renewals FROM leafid_worker WHERE name = '{own[1]}'"
+        until(lambda: int(file.sql(query)[0]) > 0, "the lease is renewed")
         tries = other.log().count(held(7, own, one))
         until(lambda: other.log().count(held(7, own, one)) > tries, "it is tried again")
         assert "worker_in_use" in other.log(), other.log()
