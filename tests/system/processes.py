@@ -122,7 +122,7 @@ def _():
     limit = [need("prlimit", "util-linux"), "--nproc=1:1"]
     subject = as_other_user(where, uid=50_000 + os.getpid() % 10_000, before=limit)
     subject.do("open", "a", *where.options(worker=2))
-    count, slowest, _, _ = subject.run("a", 4_000)
+    subject.ids("a")
+    subject.until_renewed("a")
     stats = subject.stats("a")
-    assert subject.threads() == 1 and stats["renewals"] >= 1 and count > 0, f"{count} ids, {stats}"
-    return f"{stats['renewals']} renewals, slowest id {slowest} us"
+    assert subject.threads() == 1 and stats["renewals"] >= 1, stats
