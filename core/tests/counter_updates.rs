@@ -63,6 +63,7 @@ impl Files {
     fn used() -> Files {
         let mut files = Files::made();
         assert_eq!(files.ids(fetch_or_make(0, 0)), Ok((1, 101)));
+        assert_eq!(files.names, 2, "the names of the marker and of the counter are durable too");
         (files.writes, files.names) = (Vec::new(), 0);
         files
     }

@@ -46,8 +46,14 @@ impl World {
 
     /// The environment of a process of this world.
     pub(super) fn env(&self) -> Env {
+        self.env_until(-1)
+    }
+
+    /// That of a process that is killed after so many writes and syncs; below 0 it is not.
+    pub(super) fn env_until(&self, left: i64) -> Env {
         let number = self.number.fetch_add(1, SeqCst);
         let process = machine::World::new(&self.machines(), &self.machine, number, number, None);
+        process.fate.arm(left);
         let env = process.env();
         lock(&self.living).push(process);
         env

@@ -225,3 +225,34 @@ pub(crate) fn stop(patience: Duration) {
         timer.stop(patience);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hang::HANG;
+    use std::sync::mpsc::{Sender, channel};
+
+    /// It is due again when no test is left that could see it.
+    struct Rests(Mutex<Sender<()>>);
+
+    impl Renewable for Rests {
+        fn renew(self: Arc<Self>) -> Option<Duration> {
+            let _ = lock(&self.0).send(());
+            Some(4 * HANG)
+        }
+
+        fn is_leased(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn the_thread_ends_with_its_last_job_and_not_when_that_was_due() {
+        let (sender, renewed) = channel();
+        let (timer, it) = (RenewalTimer::new(), Arc::new(Rests(Mutex::new(sender))));
+        timer.schedule(&it, false);
+        renewed.recv_timeout(HANG).expect("it is renewed");
+        timer.forget(&*it, HANG);
+        assert!(!lock(&timer.state.work).running);
+    }
+}

@@ -41,6 +41,7 @@ pub(crate) const KINDS: &[&str] = &[
     "segment source fails",
     "segment source lies or is stale",
     "rest of segments put back",
+    "rest taken up",
     "request comes again later",
     "request comes twice",
     "slot damaged",

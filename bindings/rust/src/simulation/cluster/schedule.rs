@@ -233,7 +233,11 @@ impl Simulation {
                 let doomed = self.draw.one_in(3);
                 let world = self.world(&Arc::clone(&self.machines.0[machine]), doomed);
                 let tag = self.draw.one_in(12).then_some(self.now_ms / 20_000);
-                if self.segment_users[at].start(world.clone(), &self.ranges, tag).is_err() {
+                let started = self.segment_users[at].start(world.clone(), &self.ranges, tag);
+                if matches!(started, Ok(true)) {
+                    self.count("rest taken up");
+                }
+                if started.is_err() {
                     world.fate.kill();
                     self.segment_users[at].starts_at_ms = self.now_ms + self.draw.below(1_000);
                 } else if self.draw.one_in(4) {

@@ -168,8 +168,8 @@ impl SegmentUser {
         }
     }
 
-    /// Starts a process with the unused ids of the last one.
-    pub(crate) fn start(&mut self, world: World, all: &[Ranges], tag: Option<i64>) -> Result<()> {
+    /// Starts a process with the unused ids of the last one. Returns whether there are any.
+    pub(crate) fn start(&mut self, world: World, all: &[Ranges], tag: Option<i64>) -> Result<bool> {
         simulated::play(world.fate.number);
         self.tag = tag.unwrap_or(self.tag);
         let tag = tag_of(self.tag);
@@ -185,11 +185,12 @@ impl SegmentUser {
         };
         let marks = MarksOfSource::new(env, Some(Path::new("/simulated/default")), &name, order, false)?;
         let (buffer, filler) = DoubleBuffer::new();
-        let pending = marks.take_unused(&tag)?.into();
+        let pending: VecDeque<_> = marks.take_unused(&tag)?.into();
+        let has_rest = !pending.is_empty();
         if !world.fate.is_dead() {
             self.running = Some(Issuer { world, tag, marks, file, buffer, filler, pending, coming: None });
         }
-        Ok(())
+        Ok(has_rest)
     }
 
     pub(crate) fn kill(&mut self) {
