@@ -7,7 +7,7 @@ test/server: need/tools need/server build/venv-schemathesis/done
 	@cargo test --quiet -p leafid-server
 	@cargo build --quiet -p leafid-server
 	@LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/leafid-server \
-	    $(MAKE) --no-print-directory pytest_of=tests/server pytest_jobs=3 run/pytest
+	    $(MAKE) --no-print-directory pytest_of="--dist=worksteal tests/server" pytest_jobs=6 run/pytest
 
 # The monitor page in a real browser.
 server_browser := build/monitor

@@ -23,8 +23,8 @@ from servers import Server, check, check_unique, in_threads, make_tag, until
 from test_clock import clock  # noqa: F401
 from test_segments import all_go_on, run_clients
 
-QUICK = ("--store-timeout-ms", "3000")
-
+# A node that is cut off answers nothing, and a server takes it for away once a call had its time.
+QUICK = ("--store-timeout-ms", "3000", "--timeout-ms", "3000")
 
 # In each write, and in no read; a server announces itself without it.
 WRITE = b'"mod_revision"'

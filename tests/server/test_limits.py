@@ -45,7 +45,7 @@ def test_heads_bodies_and_tags_are_bounded(file):
 def test_names_without_a_row_keep_no_tag_from_its_ids(engine, new_tag):
     """Whatever was asked for while the store was away, and by names that no row has."""
     good = [new_tag(engine, suffix=f"-{number}") for number in range(3)]
-    with Server(engine.url, "--max-tags", "3") as server:
+    with Server(engine.url, "--max-tags", "3", "--store-timeout-ms", "1000") as server:
         client = server.client()
         engine.stop()
         try:

@@ -127,7 +127,7 @@ def test_a_worker_id_that_the_store_has_leased_is_refused_until_its_span_is_over
 
 
 def test_without_the_store_ids_go_on(engine, local):
-    with Server(engine.url, *local("11")) as server:
+    with Server(engine.url, *local("11"), "--store-timeout-ms", "1000") as server:
         found = ids_of(server)
         engine.kill()
         try:

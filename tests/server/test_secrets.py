@@ -29,7 +29,8 @@ def test_no_collector_and_no_file_shows_a_secret(tmp_path):
         for form in FORMS:
             # With an end of line, as the content of a file has it.
             value = form.replace("SCHEME", "http") + ("" if option == "otlp-endpoint" else "\n")
-            words = ["--listen", "127.0.0.1:0", "--store", "mysql://127.0.0.1:1/x", "--start-timeout-ms", "100"]
+            words = ["--listen", "127.0.0.1:0", "--store", "mysql://127.0.0.1:1/x", "--start-timeout-ms", "100",
+                     "--store-timeout-ms", "100"]  # fmt: skip
             words += ["--tls-key", "x.pem"] if option == "tls-cert" else []
             command = [BINARY, f"--{option}={value}", *words]
             done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
