@@ -11,7 +11,7 @@ from harness import NEVER_S, assert_distinct, place, test, wait_for
 from servers import FakeServer, IdServer, Plain
 from subjects import MIXED, Stream, Tags, words
 
-IDS = 40_000
+IDS = 8_000
 
 
 class Nodes:
@@ -22,7 +22,7 @@ class Nodes:
         store = self.where.unsynced("leaf.db")
         self.all = [IdServer(store) for _ in range(2)]
         with contextlib.closing(sqlite3.connect(store)) as db, db:
-            db.execute("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('order', 1, 1000)")
+            db.execute("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('order', 1, 200)")
 
     def gave(self):
         """How many ids each of them gave."""
@@ -42,7 +42,7 @@ def urls(nodes, first=0):
     return ",".join(node.url for node in nodes[first:] + nodes[:first])
 
 
-@test("leaf: 40,000 ids for each language from two nodes, beside plain clients, none twice")
+@test("leaf: 8,000 ids for each language from two nodes, beside plain clients, none twice")
 def _():
     nodes = Nodes()
     streams, begun = {}, time.monotonic()
@@ -119,8 +119,8 @@ def _():
 
 @test("leaf: four processes of one state directory use nearly all that they are given, and none waits long")
 def _():
-    nodes, count = Nodes(), 15_000
-    options = {"servers": urls(nodes.all), "protocol": "leaf", "adaptive": "no"}
+    nodes, count, step = Nodes(), 4_000, 250
+    options = {"servers": urls(nodes.all), "protocol": "leaf", "step": step, "adaptive": "no"}
     more = {"count": count, "then": "close", "method": "take", "batch": 20}
     streams = [Stream("rust", words(nodes.where, **options, **more)) for _ in range(4)]
     ids = [stream.end() for stream in streams]
@@ -129,5 +129,5 @@ def _():
     gave = sum(nodes.gave())
     # What is in stock at the end is lost.
     used = 4 * (count + 1)
-    assert gave <= used * 1.02 + 4 * 1_000, f"{gave} ids were given for {used}: the others were refused"
+    assert gave <= used * 1.02 + 4 * step, f"{gave} ids were given for {used}: the others were refused"
     return f"{gave} given for {used}"
