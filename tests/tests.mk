@@ -70,7 +70,7 @@ system_needs := need/tools need/system made/c made/python made/node made/server 
 
 # Most of them wait.
 test/system: $(system_needs)
-	@$(MAKE) --no-print-directory pytest_of="--dist=worksteal $(system_seed) tests/system" pytest_jobs=10 run/pytest
+	@$(MAKE) --no-print-directory pytest_of="--maxschedchunk=1 $(system_seed) tests/system" pytest_jobs=10 run/pytest
 
 # Of these tests the power cuts or the hosts alone, for longer; SEED repeats what befalls them.
 power-cuts hosts: system_seconds = $(or $(SECONDS),60)

@@ -72,7 +72,7 @@ def memory():
 
 for _source in ("a callback", "a server", "a file: directory"):
 
-    @test(f"10,000 tags of {_source} cost at most 1 KiB each at rest; a close leaves no thread or descriptor")
+    @test(f"10,000 tags of {_source} cost at most 1 KiB each at rest; a close leaves no thread or descriptor", long=True)
     def _(source=_source):
         options, tags = {"adaptive": "no", "timeout_ms": 20_000}, 10_000
         with memory() as where:

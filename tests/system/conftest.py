@@ -73,6 +73,14 @@ def pytest_pycollect_makemodule(module_path, parent):
     return SystemFile.from_parent(parent, path=module_path)
 
 
+def pytest_collection_modifyitems(items):
+    """Long ones first, so that none is left alone in the end; each process begins with two, of which one is short."""
+    long = [item for item in items if item.function.is_long]
+    short = [item for item in items if not item.function.is_long]
+    begun = [item for pair in zip(long, short) for item in pair]
+    items[:] = begun + long[len(short) :] + short[len(long) :]
+
+
 class SystemFile(pytest.File):
     def collect(self):
         importlib.import_module(self.path.stem)

@@ -49,7 +49,7 @@ def _():
     return crash_loop("c")
 
 
-@test("crash loop in Python: 200 kills under a clock that is 0 to 2 s behind")
+@test("crash loop in Python: 200 kills under a clock that is 0 to 2 s behind", long=True)
 def _():
     return crash_loop("python")
 
@@ -124,7 +124,7 @@ for _layout in ("sonyflake", "js-safe", "35|5|23", "uid-generator"):
         return lives_of(rounds, layout=layout, epoch_ms=epoch)
 
 
-@test("crash loop in Java: 40 kills under a clock that is 0 to 2 s behind")
+@test("crash loop in Java: 40 kills under a clock that is 0 to 2 s behind", long=True)
 def _():
     # It starts too slowly to be ahead of the clock often.
     need_java()

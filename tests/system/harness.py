@@ -35,11 +35,12 @@ class Skip(Exception):
     """The test cannot run here; the text says what is missing and how to get it."""
 
 
-def test(name):
-    """Registers a test: conftest.py runs it."""
+def test(name, long=False):
+    """Registers a test: conftest.py runs it, early if it takes half a minute and more."""
 
     def register(function):
         assert name not in TESTS, name
+        function.is_long = long
         TESTS[name] = function
         return function
 

@@ -128,7 +128,7 @@ def leap_for_good(language):
     again.quit()
 
 
-@test("a leap of ten years that stays for 61 s is followed, in all languages")
+@test("a leap of ten years that stays for 61 s is followed, in all languages", long=True)
 def _():
     with ThreadPoolExecutor(len(LANGUAGES)) as pool:
         list(pool.map(leap_for_good, LANGUAGES))

@@ -6,7 +6,7 @@ from harness import BUILD, ROOT, need, test
 from subjects import ended_well
 
 
-@test("the C tests under valgrind")
+@test("the C tests under valgrind", long=True)
 def _():
     need("valgrind", "valgrind")
     command = [sys.executable, "tests/c/run.py", BUILD / "c", BUILD / "c-tests-valgrind", "--valgrind"]

@@ -71,7 +71,7 @@ def locked(path):
     return False
 
 
-@test("1,000 generators cost at most 64 KiB each and one thread; 1,000 openings leave nothing behind")
+@test("1,000 generators cost at most 64 KiB each and one thread; 1,000 openings leave nothing behind", long=True)
 def _():
     where = place()
     words = [f"dir={where.dir}", f"name={where.name}", "timeout_ms=120000"]

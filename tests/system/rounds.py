@@ -69,7 +69,7 @@ def subject_of(language):
 
 for _language in LANGUAGES:
 
-    @test(f"1,000 times open, an id, close: everything comes back, in {_language}")
+    @test(f"1,000 times open, an id, close: everything comes back, in {_language}", long=_language in ("node", "rust"))
     def _(language=_language):
         where, subject = place(), subject_of(language)
 
@@ -83,7 +83,7 @@ for _language in LANGUAGES:
 
 for _language in ("rust", "c", "python"):
 
-    @test(f"1,000 forks, each makes an id and ends: everything comes back, in {_language}")
+    @test(f"1,000 forks, each makes an id and ends: everything comes back, in {_language}", long=_language == "python")
     def _(language=_language):
         where, subject = place(), subject_of(language)
 
@@ -95,7 +95,7 @@ for _language in ("rust", "c", "python"):
         return come_back(subject, where, forks, WARM, KIB)
 
 
-@test("1,000 worker threads of Node, each opens, makes ids and ends without a close: everything comes back")
+@test("1,000 worker threads of Node, each opens, makes ids and ends without a close: everything comes back", long=True)
 def _():
     where, subject = place(), subject_of("node")
 

@@ -69,7 +69,7 @@ def _():
     return f"{len(writes)} writes, slots in turn"
 
 
-@test("no thread before the first id, one in use, one write in a second or two, none of both when idle")
+@test("no thread before the first id, one in use, one write in a second or two, none of both when idle", long=True)
 def _():
     where = place()
     subject = Serve().open("a", *where.options(worker=1))
