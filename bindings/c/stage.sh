@@ -20,17 +20,17 @@ esac
 up=$(echo "$lib" | sed 's|[^/][^/]*|..|g')
 
 put() {
-    # A new file in place of the old: a program that has the old one mapped must not see it change.
-    cp "$1" "$2.new"
-    chmod "$3" "$2.new"
-    mv "$2.new" "$2"
+    # A new file in place of the old: a program that has the old one mapped must not see it change. Two makes may do so at once.
+    cp "$1" "$2.new$$"
+    chmod "$3" "$2.new$$"
+    mv "$2.new$$" "$2"
 }
 
 fill() {
     sed -e "s|@VERSION@|$version|" -e "s|@NATIVE_LIBS@|$3|" -e "s|@LIBDIR@|$lib|" -e "s|@UP@|$up|" \
-        -e "s|@FILE@|$file|" -e "s|@SONAME@|$soname|" "$1" >"$2.new"
-    chmod 644 "$2.new"
-    mv "$2.new" "$2"
+        -e "s|@FILE@|$file|" -e "s|@SONAME@|$soname|" "$1" >"$2.new$$"
+    chmod 644 "$2.new$$"
+    mv "$2.new$$" "$2"
 }
 
 # `native`: what rustc names for the static library (`rustc --print native-static-libs`); libc comes with the compiler.
