@@ -24,8 +24,12 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 AGENT = ROOT / "tests/agents/c/scenarios.c"
 STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-g"]
-#: Program, its sources, and whether it runs under valgrind: forks and daemons do not.
+#: Program, its sources, and whether it runs under valgrind: forks and daemons do not. The first ones wait for longest.
 PROGRAMS = [
+    ("source_ends", ["source_ends.c", "lease_source.c", "bump_malloc.c"], False),
+    ("lease_loss", ["lease_loss.c", "lease_source.c"], True),
+    ("leases", ["leases.c", "lease_source.c"], True),
+    ("lease_server_processes", ["lease_server_processes.c", "fake_server.c", "lease_source.c", "processes.c"], False),
     ("vectors", ["vectors.c"], True),
     ("errors", ["errors.c"], True),
     ("arguments", ["arguments.c"], True),
@@ -39,8 +43,6 @@ PROGRAMS = [
     ("raii", ["raii.cpp"], True),
     ("clock_options", ["clock_options.c"], True),
     ("worker_sources", ["worker_sources.c"], True),
-    ("leases", ["leases.c", "lease_source.c"], True),
-    ("lease_loss", ["lease_loss.c", "lease_source.c"], True),
     ("segments", ["segments.c", "counter.c"], True),
     ("segment_arguments", ["segment_arguments.c", "counter.c"], True),
     ("segment_answers", ["segment_answers.c", "counter.c"], True),
@@ -50,8 +52,6 @@ PROGRAMS = [
     ("segment_servers", ["segment_servers.c", "fake_server.c", "counter.c"], True),
     ("segment_options", ["segment_options.c", "counter.c"], True),
     ("lease_servers", ["lease_servers.c", "fake_server.c", "lease_source.c"], True),
-    ("lease_server_processes", ["lease_server_processes.c", "fake_server.c", "lease_source.c", "processes.c"], False),
-    ("source_ends", ["source_ends.c", "lease_source.c", "bump_malloc.c"], False),
     ("forks", ["forks.c", "bump_malloc.c"], False),
     ("fork_locks", ["fork_locks.c", "processes.c"], False),
     ("shared_memory", ["shared_memory.c", "counter.c"], False),
@@ -228,7 +228,8 @@ def main() -> int:
     build(stage, out, kinds, given.flags.split(), static, given.besides.split(), given.names, plays)
     chosen = [(name, kind) for kind in kinds for name, _, under_valgrind in PROGRAMS
               if (not given.names or name in given.names) and (under_valgrind or not given.valgrind)]
-    with ThreadPoolExecutor(AT_ONCE_CHECKED if given.valgrind or given.flags else AT_ONCE) as at_once:
+    is_checked = given.valgrind or "-fsanitize" in given.flags
+    with ThreadPoolExecutor(AT_ONCE_CHECKED if is_checked else AT_ONCE) as at_once:
         for lines in at_once.map(lambda one: program(*one, out, given.valgrind, given.runner.split()), chosen):
             for line in lines:
                 say(line)
