@@ -12,7 +12,7 @@ endif
 
 # Parts of a verb: made/ is of build, need/ what must be there, run/ what others call.
 verbs := build test check dist bench cross sanitize
-.PHONY: help demo $(verbs) clean
+.PHONY: help demo $(verbs) clean need/few-locks
 
 help:
 	@echo "make demo          an order intake: four languages, one database, no duplicate"
@@ -42,6 +42,11 @@ help:
 # All of it, or what OF names.
 $(verbs): need/tools
 	@$(MAKE) --no-print-directory $(addprefix $(@:build=made)/,$(or $(OF),all))
+
+test: need/few-locks
+
+need/few-locks:
+	@python3 tests/left_locks.py
 
 # A short name of what guards the hot paths.
 .PHONY: bench-check
@@ -131,7 +136,7 @@ test/rust: need/tools
 
 # What tests are run and tested with.
 test/tools: need/tools
-	@$(MAKE) --no-print-directory pytest_of="tests/fake_servers tests/test_commit_msg.py" run/pytest
+	@$(MAKE) --no-print-directory pytest_of="tests/fake_servers tests/test_commit_msg.py tests/test_left_locks.py" run/pytest
 
 lines:
 	@python3 tests/lines.py $(SINCE)

@@ -5,7 +5,6 @@ what tests draw.
 """
 
 import contextlib
-import fcntl
 import glob
 import importlib
 import os
@@ -48,18 +47,12 @@ def pytest_sessionstart():
 
 
 def pytest_sessionfinish():
-    """What killed tests left: their directories, lock files, and libfaketime's shared memory of processes that are gone."""
+    """What killed tests left: their directories, and libfaketime's shared memory of processes that are gone."""
     for base in BASES:
         shutil.rmtree(base, ignore_errors=True)
     for path in glob.glob("/dev/shm/*faketime_s*_[0-9]*"):
         if not os.path.exists(f"/proc/{path.rpartition('_')[2]}"):
             with contextlib.suppress(OSError):
-                os.unlink(path)
-    for path in glob.glob(f"/run/lock/leafid-{harness.NAMES}*.lock"):
-        with contextlib.suppress(OSError), open(path) as file:
-            # As leafid does: who opened it meanwhile sees that it is gone.
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
                 os.unlink(path)
 
 

@@ -15,8 +15,6 @@ HERE = Path(__file__).resolve().parent
 BUILD = ROOT / "build"
 
 TESTS = {}
-# How the names of all places begin.
-NAMES = "systemtest-"
 # Where files lie in memory; none where all lie on the disk. Set by conftest.py.
 MEMORY = None
 
@@ -64,7 +62,7 @@ class Place:
 
     def __init__(self):
         self.dir = Path(tempfile.mkdtemp(prefix="place-"))
-        self.name, self.memory = f"{NAMES}{os.getpid()}-{random.randrange(1 << 32):08x}", None
+        self.name, self.memory = f"systemtest-{os.getpid()}-{random.randrange(1 << 32):08x}", None
         # Other users come in too.
         self.dir.chmod(0o755)
 
