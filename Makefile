@@ -65,6 +65,8 @@ test/%: export LEAFID_PROFILE := dev
 demo test/all: export C_PROFILE := dev
 # What breaks one Python breaks most: the first is tested here, and all of them in .ci/run.
 test/all: export PYTHONS ?= first
+# Of Node's package the addon is tested here, and beside the modules in .ci/run, which tests those too.
+test/all: export WITHOUT_WASM ?= 1
 built = $(or $(CARGO_TARGET_DIR),target)/$(LEAFID_PROFILE:dev=debug)
 
 # Crates with workspaces of their own, which no artefact contains, are built of the versions that ship; what only they

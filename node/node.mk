@@ -14,8 +14,9 @@ node_test := build/node-test
 # The bound of each test, as HANG of node/tests/support.mjs.
 node_hang := --test-timeout=900000
 node_typescript := 7.0.2
+node_addon = $(if $(WITHOUT_WASM),--without-wasm)
 
-.PHONY: need/node made/node test/node check/node test/node-tools test/wasm-js run/wasm-js run/wasm-js-same
+.PHONY: need/node made/node made/node-test test/node check/node test/node-tools test/wasm-js run/wasm-js run/wasm-js-same
 
 need/node:
 	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
@@ -23,18 +24,22 @@ need/node:
 	@command -v $(NPM) >/dev/null || { echo "npm is missing: it comes with Node.js, on Debian as the package npm" >&2; exit 1; }
 	@$(NODE) -e 'if (+process.versions.node.split(".")[0] < 20) { console.error(`node $${process.version} is too old: install Node.js 20 or newer from https://nodejs.org`); process.exit(1) }'
 
-# WITHOUT_WASM=1: the addon alone, for the demo. The modules take longer to build than the rest of it.
+# WITHOUT_WASM=1: the addon alone, for the demo and what `make test` runs, which load no module. The modules take longer to
+# build than the rest of it.
 made/node: need/node $(if $(WITHOUT_WASM),,made/wasm) build/LICENSE-THIRD-PARTY
 	@echo "== building leafid for Node"
 	@$(CARGO) build --profile $(LEAFID_PROFILE) --quiet -p leafid-node
-	@$(NODE) node/tools/package.mjs build/node here=$(built) build/node $(if $(WITHOUT_WASM),--without-wasm,$(node_test))
+	@$(NODE) node/tools/package.mjs build/node here=$(built) build/node $(node_addon)
 
-test/node: made/node
+made/node-test: made/node
+	@$(NODE) node/tools/package.mjs build/node here=$(built) $(node_test) $(node_addon)
+
+test/node: made/node-test
 	@rm -rf $(node_test)/tests && cp -R node/tests $(node_test)/tests
 	@cd $(node_test) && LEAFID_ROOT=$(CURDIR) $(NODE) --test $(node_hang) --test-concurrency=4 --test-reporter=spec tests/*.test.mjs tests/*.test.cjs
 	@LEAFID_PROJECT=$(CURDIR)/$(node_test) python3 tests/scenarios/play.py node $(NODE) tests/agents/node/scenarios.mjs
 
-check/node: made/node build/node-typescript/node_modules/typescript-$(node_typescript)
+check/node: made/node-test build/node-typescript/node_modules/typescript-$(node_typescript)
 	@rm -rf $(node_test)/types && cp -R node/types-test $(node_test)/types
 	@cd $(node_test)/types && for file in usage.ts module.mts refused.ts; do \
 	    sed "s#from 'leafid'#from 'leafid/wasm'#" $$file >wasm-$${file%.*}.mts; done

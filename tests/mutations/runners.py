@@ -229,7 +229,7 @@ def python(tests):
 
 def node(tests):
     """Against the installed tarball; one process a test."""
-    make("made/node")
+    make("made/node-test")
     ended = {}
     for test in tests:
         file, _, name = test.partition("::")
