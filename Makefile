@@ -91,17 +91,18 @@ include server/server.mk
 include tests/tests.mk
 include packaging/packaging.mk
 
-# Most tests sleep and link-time optimisation uses one processor, so the builds run side by side, and then the tests.
-# What a target prints is shown when it ends.
-.PHONY: made/all made/libraries test/all test/rust test/tools check/all hooks need/tools lines
+# Builds keep the processors busy and most tests sleep, so the builds run side by side, and then the tests. What a target
+# prints is shown when it ends.
+.PHONY: made/all made/libraries made/rust test/all test/rust test/tools check/all hooks need/tools lines
 
 test/all: need/tools
-	@$(MAKE) --no-print-directory --jobs --output-sync=target test/rust test/tools made/libraries
-	@$(MAKE) --no-print-directory --jobs --output-sync=target test/c test/c-core \
-	    test/python test/node test/junit
-	@$(MAKE) --no-print-directory check/node test/examples
+	@$(MAKE) --no-print-directory --jobs --output-sync=target made/rust test/tools made/libraries made/examples
+	@$(MAKE) --no-print-directory --jobs --output-sync=target test/rust test/c test/c-core \
+	    test/python test/node check/node test/junit
+	@$(MAKE) --no-print-directory test/examples
 
 made/libraries: made/c made/python made/node
+rust_tested := -p leafid-core -p leafid -p leafid-c -p leafid-core-c
 
 made/all: made/libraries made/server
 
@@ -133,8 +134,11 @@ check/all: need/tools hooks check/version check/mutations
 hooks:
 	@[ ! -e .git ] || git config core.hooksPath .githooks
 
+made/rust: need/tools
+	@cargo test --quiet --no-run $(rust_tested)
+
 test/rust: need/tools
-	@RUST_TEST_THREADS=6 cargo test --quiet -p leafid-core -p leafid -p leafid-c -p leafid-core-c
+	@RUST_TEST_THREADS=12 cargo test --quiet $(rust_tested)
 	@cargo build --quiet -p leafid-agent -p leafid-one-build
 	@# With the packages above, and no others: what is built is theirs.
 	@cargo test --quiet --doc -p leafid-driven -p leafid-agent -p leafid-one-build

@@ -13,7 +13,7 @@ NODE ?= node
 demo_parts := made/c made/python made/node made/server build/examples/orders-rust build/examples/orders-c \
     build/node/orders.mjs build/examples/java
 
-.PHONY: demo demo-browser made/demo build/examples/java test/examples need/examples
+.PHONY: demo demo-browser made/demo made/examples build/examples/java test/examples need/examples
 
 # Side by side: what is installed waits for the network, and linking uses one processor.
 demo: export WITHOUT_WASM := 1
@@ -22,11 +22,13 @@ demo: need/tools made/demo
 	@NODE=$(NODE) build/venv/bin/python examples/orders/run.py $(if $(ORDERS),--orders $(ORDERS)) $(if $(KILL),--kill $(KILL)) \
 	    $(if $(KEEP),--keep)
 
-test/examples: made/python made/node $(foreach name,quickstart segments database_segments,build/examples/$(name)-rust) \
+test/examples: made/examples
+	@NODE=$(NODE) sh examples/quickstart.sh
+
+made/examples: made/python made/node $(foreach name,quickstart segments database_segments,build/examples/$(name)-rust) \
     build/examples/quickstart-c build/examples/segments-c \
     build/examples/leases-c build/examples/database_segments-c build/node/quickstart.mjs build/node/segments.mjs \
     build/node/database_segments.mjs
-	@NODE=$(NODE) sh examples/quickstart.sh
 
 # Its libraries in one call, so that they are linked side by side.
 made/demo: need/tools

@@ -122,7 +122,7 @@ test/chaos: build/chaos/sorter
 # is fast enough, and overflows and assertions are checked in it. For the packages that are tested beside it the dependencies
 # are the same.
 
-simulate_of := -p leafid-core -p leafid -p leafid-c -p leafid-core-c --lib
+simulate_of = $(rust_tested) --lib
 simulate_seconds = $(or $(SECONDS),60)
 
 .PHONY: simulate
