@@ -227,10 +227,11 @@ fn no_id_is_issued_twice_whatever_happens() {
 
 #[test]
 fn a_seed_replays_a_run_exactly() {
+    let mut digests = std::collections::BTreeSet::new();
     for seed in [1, 2, 3] {
         let first = run(seed, 1_500);
         assert!(first.snowflakes > 10_000 && first.segment_ids > 10_000, "{first:?}");
         assert_eq!(first, run(seed, 1_500));
-        assert_ne!(first.digest, run(seed + 100, 1_500).digest);
+        assert!(digests.insert(first.digest), "another seed is another run");
     }
 }
