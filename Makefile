@@ -93,7 +93,7 @@ include packaging/packaging.mk
 
 # Builds keep the processors busy and most tests sleep, so the builds run side by side, and then the tests. What a target
 # prints is shown when it ends.
-.PHONY: made/all made/libraries made/rust test/all test/rust test/tools check/all hooks need/tools lines
+.PHONY: made/all made/libraries made/rust test/all test/rust run/rust-units run/rust-programs test/tools check/all hooks need/tools lines
 
 test/all: need/tools
 	@$(MAKE) --no-print-directory --jobs --output-sync=target made/rust test/tools made/libraries made/examples
@@ -137,8 +137,16 @@ hooks:
 made/rust: need/tools
 	@cargo test --quiet --no-run $(rust_tested)
 
+# Cargo runs one program after another, and those of tests/ mostly wait.
 test/rust: need/tools
-	@RUST_TEST_THREADS=12 cargo test --quiet $(rust_tested)
+	@$(MAKE) --no-print-directory --jobs --output-sync=target run/rust-units run/rust-programs
+
+run/rust-programs:
+	@RUST_TEST_THREADS=12 cargo test --quiet $(rust_tested) --test '*'
+
+run/rust-units:
+	@RUST_TEST_THREADS=6 cargo test --quiet $(rust_tested) --lib --bins
+	@cargo test --quiet $(rust_tested) --doc
 	@cargo build --quiet -p leafid-agent -p leafid-one-build
 	@# With the packages above, and no others: what is built is theirs.
 	@cargo test --quiet --doc -p leafid-driven -p leafid-agent -p leafid-one-build
