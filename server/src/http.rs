@@ -18,13 +18,13 @@ mod pages;
 mod range;
 mod rate_limits;
 mod router;
+mod routes;
 mod serve;
 mod spelling;
 mod status;
 mod tinyid;
 mod tinyid_tokens;
 mod tls;
-mod traced;
 mod words;
 
 pub(crate) use app::App;

@@ -11,6 +11,6 @@ mod spans;
 mod untraced;
 
 #[cfg(feature = "otlp")]
-pub(crate) use spans::{RequestSpan, carried, in_store, is_on, routed, start, stop};
+pub(crate) use spans::{RequestSpan, carried, in_store, is_on, start, stop};
 #[cfg(not(feature = "otlp"))]
-pub(crate) use untraced::{NoSpan as RequestSpan, carried, in_store, is_on, routed, start, stop};
+pub(crate) use untraced::{NoSpan as RequestSpan, carried, in_store, is_on, start, stop};

@@ -1,6 +1,5 @@
 //! What is counted of requests: in arrays that are made at the start, so that a request costs two additions and no lock.
 
-use super::spelling;
 use axum::http::StatusCode;
 use parking_lot::Mutex;
 use prometheus_client::collector::Collector;
@@ -41,10 +40,12 @@ const BUCKETS: usize = ENDS_US.len() + 1;
 pub(super) struct Api(usize);
 
 impl Api {
+    pub(super) const OTHER: Api = Api(APIS.len() - 1);
+
+    /// That of a route.
     pub(super) fn of(path: &str) -> Api {
-        let other = APIS.len() - 1;
-        let named = |path: &str| APIS[..other].iter().position(|(start, _)| path.starts_with(start));
-        Api(named(path).or_else(|| named(&spelling::plain(path)?)).unwrap_or(other))
+        let named = APIS.iter().position(|(start, _)| path.starts_with(start));
+        named.map_or(Api::OTHER, Api)
     }
 }
 

@@ -3,16 +3,15 @@
 
 use super::answer;
 use super::rate_limits::{Client, RateLimits};
-use super::router::Served;
+use super::router::{Served, asked};
+use super::routes::{Routes, get};
 use super::status::{self, Ready};
 use crate::options::Options;
 use crate::store::Store;
-use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{HeaderValue, RETRY_AFTER};
 use axum::http::{Request, Response, StatusCode};
-use axum::routing::get;
 use futures_util::FutureExt;
 use futures_util::future::Either;
 use hyper::body::Incoming;
@@ -35,7 +34,8 @@ pub(crate) struct Starting {
 
 /// What a listener serves.
 pub(crate) struct Entrance {
-    starting: Router,
+    starting: Routes<Arc<Starting>>,
+    start: Arc<Starting>,
     open: OnceLock<Served>,
     pub(super) connections: usize,
     pub(super) stop_timeout: Duration,
@@ -65,13 +65,11 @@ impl Entrance {
         starting: &Arc<Starting>,
         rate_limits: Option<Arc<RateLimits>>,
     ) -> Arc<Entrance> {
-        let routes = Router::new()
-            .route("/health", get(status::health))
-            .route("/ready", get(ready))
-            .fallback(unavailable)
-            .with_state(starting.clone());
+        let routes =
+            Routes::new(unavailable).with([("/health", get(status::health)), ("/ready", get(ready))]);
         Arc::new(Entrance {
             starting: routes,
+            start: starting.clone(),
             open: OnceLock::new(),
             connections: options.max_connections as usize,
             stop_timeout: options.stop_timeout(),
@@ -96,7 +94,11 @@ impl Entrance {
             }
             match self.open.get() {
                 Some(served) => Either::Left(served.answer(request).map(Ok)),
-                None => Either::Right(tower_service::Service::call(&mut self.starting.clone(), request)),
+                None => {
+                    let mut request = asked(request);
+                    let route = self.starting.of(&mut request);
+                    Either::Right(self.starting.answer(route, request, self.start.clone()).map(Ok))
+                }
             }
         })
     }

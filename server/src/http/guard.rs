@@ -4,6 +4,7 @@ use super::answer;
 use super::app::App;
 use super::hosts::Hosts;
 use super::rate_limits::Client;
+use super::routes::Answered;
 use crate::access::{Denied, Grant};
 use crate::scope::Scope;
 use axum::body::{Body, HttpBody, to_bytes};
@@ -11,7 +12,6 @@ use axum::extract::Request;
 use axum::handler::Handler;
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Response, StatusCode};
-use futures_util::future::{BoxFuture, Either};
 use std::sync::Arc;
 
 /// The largest body of a request: a claim has less than 1 KiB.
@@ -36,7 +36,7 @@ pub(super) struct Granted {
     pub(super) grant: Grant,
 }
 
-/// A handler behind a gate. It is no layer of the router: one takes more of a request's time than the gate.
+/// A handler behind a gate.
 #[derive(Clone)]
 pub(super) struct Guarded<H> {
     gate: Arc<Gate>,
@@ -80,17 +80,17 @@ impl Guard {
     }
 }
 
-impl<T, H: Handler<T, Granted>> Handler<T, Arc<App>> for Guarded<H> {
-    type Future = Either<H::Future, BoxFuture<'static, Response<Body>>>;
+impl<T, H: Handler<T, Granted, Future = Answered>> Handler<T, Arc<App>> for Guarded<H> {
+    type Future = Answered;
 
     fn call(self, request: Request, app: Arc<App>) -> Self::Future {
         match self.gate.granted(&app, &request) {
-            Ok(grant) => Either::Left(self.handler.call(request, Granted { app, grant })),
-            Err(refusal) => Either::Right(Box::pin(async {
+            Ok(grant) => self.handler.call(request, Granted { app, grant }),
+            Err(refusal) => Box::pin(async {
                 // With its body unread the connection would be closed, perhaps before the client has read why.
                 hear(request.into_body()).await;
                 *refusal
-            })),
+            }),
         }
     }
 }

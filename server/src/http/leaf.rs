@@ -89,11 +89,6 @@ impl<S: Send + Sync> FromRequest<S> for AskedIds {
 }
 
 impl AskedIds {
-    /// The tag: its routes end with it.
-    fn tag(&self) -> std::result::Result<Cow<'_, str>, Utf8Error> {
-        percent_decode_str(self.uri.path().rsplit('/').next().unwrap_or_default()).decode_utf8()
-    }
-
     /// The last `n` of the query: then a batch is asked for.
     fn n(&self, app: &App) -> Option<Cow<'_, str>> {
         let query = self.uri.query().filter(|_| !app.options.strict_leaf)?;
@@ -101,12 +96,17 @@ impl AskedIds {
     }
 }
 
+/// The tag of a path: its routes end with it.
+pub(super) fn tag(uri: &Uri) -> std::result::Result<Cow<'_, str>, Utf8Error> {
+    percent_decode_str(uri.path().rsplit('/').next().unwrap_or_default()).decode_utf8()
+}
+
 pub(super) async fn segment(
     State(Granted { app, grant }): State<Granted>,
     asked: AskedIds,
 ) -> Response<Body> {
     let path = asked.uri.path();
-    let tag = match asked.tag() {
+    let tag = match tag(&asked.uri) {
         Ok(tag) => tag,
         Err(_) if app.options.strict_leaf => spelling::name(path).into(),
         Err(_) => return spring(&app, StatusCode::BAD_REQUEST, None, "the tag is no UTF-8", path),

@@ -2,9 +2,9 @@
 
 use super::answer::{self, Handled};
 use super::guard::Granted;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
+use super::leaf;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, Uri};
 use leafid_core::{Error, LARGEST_STEP, Result, parse_id};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -32,12 +32,12 @@ struct RangeQuery<'q> {
 
 pub(super) async fn range(
     State(Granted { app, grant }): State<Granted>,
-    tag: std::result::Result<Path<String>, PathRejection>,
+    uri: Uri,
     Query(words): Query<HashMap<String, String>>,
 ) -> Handled {
     let wrong =
         |_| Error::invalid("tag", "no UTF-8", "1 to 128 characters of UTF-8 without control characters");
-    let Path(tag) = tag.map_err(wrong)?;
+    let tag = leaf::tag(&uri).map_err(wrong)?;
     grant.check_tag(app.dots().tag(&tag))?;
     let asked = asked(&words)?;
     let fetched = app.tags.range(app.dots().tag(&tag), asked.step, asked.after).await?;

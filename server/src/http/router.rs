@@ -1,4 +1,4 @@
-//! The paths, and the bounds of all requests.
+//! What each listener serves, and the bounds of all requests.
 
 use super::admin;
 use super::answer;
@@ -12,20 +12,16 @@ use super::metrics;
 use super::monitor;
 use super::pages;
 use super::range;
-use super::spelling;
+use super::routes::{Answered, Methods, Routes, any_method, get, post};
 use super::status;
 use super::tinyid;
-use super::traced::{routed, traced};
 use crate::scope::Scope;
 use crate::traces::{self, RequestSpan};
-use axum::Router;
-use axum::body::HttpBody;
+use axum::body::{Body, HttpBody};
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::handler::Handler;
-use axum::http::{self, Uri};
-use axum::middleware::from_fn;
+use axum::http;
 use axum::response::Response;
-use axum::routing::{MethodFilter, MethodRouter, get, on, post};
 use futures_util::FutureExt;
 use futures_util::future::{Either, ready};
 use hyper::body::Incoming;
@@ -34,12 +30,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::time::timeout_at;
-use tower_service::Service;
 
 /// What a listener serves, within the bounds of all requests.
 pub(crate) struct Served {
     app: Arc<App>,
-    routes: Router,
+    routes: Routes<Arc<App>>,
 }
 
 /// What everybody may ask for who has the tokens.
@@ -49,151 +44,118 @@ pub(crate) fn public_api(app: &Arc<App>) -> Served {
     let (ids, ranges, claims) = (paced(Scope::Ids), paced(Scope::Ranges), paced(Scope::Leases));
     // They keep or end what was granted: a refusal would take a worker id from a process that works.
     let held = guard(&hosts, Scope::Leases, false);
-    let routes = router([
-        ("/decodeSnowflakeId", any_method(leaf::decode, leaf::options)),
+    let routes = Routes::new(leaf::not_found).with([
         ("/api/segment/get/{tag}", guarded(&ids, leaf::segment)),
         ("/api/snowflake/get/{tag}", guarded(&ids, leaf::snowflake)),
         ("/api/segment/range/{tag}", post(ranges.before(range::range))),
         ("/api/worker/claim", post(claims.before(lease::claim))),
         ("/api/worker/renew", post(held.before(lease::renew))),
         ("/api/worker/release", post(held.before(lease::release))),
+        ("/decodeSnowflakeId", any_method(leaf::decode, leaf::options)),
+        // Their token is a word of the request, and they check it themselves.
+        ("/tinyid/id/nextId", any_method(tinyid::next_id, leaf::options)),
+        ("/tinyid/id/nextIdSimple", any_method(tinyid::next_id_simple, leaf::options)),
+        ("/tinyid/id/nextSegmentId", any_method(tinyid::next_segment_id, leaf::options)),
+        ("/tinyid/id/nextSegmentIdSimple", any_method(tinyid::next_segment_id_simple, leaf::options)),
     ]);
-    let routes = routes.merge(tinyids()).merge(watching(&hosts));
+    let routes = watching(routes, &hosts);
     let routes = match app.options.admin_listen {
-        None => routes.merge(administration(&hosts)),
+        None => administration(routes, &hosts),
         Some(_) => routes,
     };
-    served(app, routes)
+    Served { app: app.clone(), routes }
 }
 
 /// What the address of `--admin-listen` serves.
 pub(crate) fn admin_api(app: &Arc<App>, listens: SocketAddr) -> Served {
     let hosts = Arc::new(Hosts::new(&app.options, listens));
-    served(app, watching(&hosts).merge(administration(&hosts)))
+    let routes = administration(watching(Routes::new(leaf::not_found), &hosts), &hosts);
+    Served { app: app.clone(), routes }
 }
 
-fn administration(hosts: &Arc<Hosts>) -> Router<Arc<App>> {
+fn administration(routes: Routes<Arc<App>>, hosts: &Arc<Hosts>) -> Routes<Arc<App>> {
     let admin = guard(hosts, Scope::Admin, false);
-    router([("/api/tag", post(admin.before(admin::set_tag)))])
-}
-
-/// Their token is a word of the request, and they check it themselves.
-fn tinyids() -> Router<Arc<App>> {
-    router([
-        ("/tinyid/id/nextId", any_method(tinyid::next_id, leaf::options)),
-        ("/tinyid/id/nextIdSimple", any_method(tinyid::next_id_simple, leaf::options)),
-        ("/tinyid/id/nextSegmentId", any_method(tinyid::next_segment_id, leaf::options)),
-        ("/tinyid/id/nextSegmentIdSimple", any_method(tinyid::next_segment_id_simple, leaf::options)),
-    ])
-}
-
-/// A router of these routes. Spans are named by their paths.
-fn router<const N: usize>(routes: [(&'static str, MethodRouter<Arc<App>>); N]) -> Router<Arc<App>> {
-    routes.into_iter().fold(Router::new(), |router, (path, methods)| {
-        let methods = match traces::is_on() {
-            true => methods.layer(from_fn(move |request, next| routed(path, request, next))),
-            false => methods,
-        };
-        router.route(path, methods)
-    })
-}
-
-/// A handler of Spring that names no method takes all of them, and Spring answers OPTIONS itself.
-fn any_method<T: 'static, O: 'static>(
-    handler: impl Handler<T, Arc<App>>,
-    options: impl Handler<O, Arc<App>>,
-) -> MethodRouter<Arc<App>> {
-    let posts = MethodFilter::POST.or(MethodFilter::PUT).or(MethodFilter::PATCH);
-    on(MethodFilter::GET.or(posts).or(MethodFilter::DELETE), handler).options(options)
-}
-
-/// The same behind a gate.
-fn guarded<T: 'static>(guard: &Guard, handler: impl Handler<T, Granted>) -> MethodRouter<Arc<App>> {
-    any_method(guard.before(handler), guard.before(leaf::options))
+    routes.with([("/api/tag", post(admin.before(admin::set_tag)))])
 }
 
 /// What the health of a server is seen by.
-fn watching(hosts: &Arc<Hosts>) -> Router<Arc<App>> {
+fn watching(routes: Routes<Arc<App>>, hosts: &Arc<Hosts>) -> Routes<Arc<App>> {
     let watch = guard(hosts, Scope::Metrics, false);
-    router([
+    routes.with([
         ("/health", get(status::health)),
         ("/ready", get(status::ready)),
         ("/openapi.json", get(status::openapi)),
         ("/monitor", get(monitor::page)),
+        ("/monitor/state", get(watch.before(monitor::state))),
         ("/monitor/{file}", get(monitor::file)),
         ("/metrics", get(watch.before(metrics::metrics))),
         ("/cache", guarded(&watch, pages::cache)),
         ("/db", guarded(&watch, pages::db)),
-        ("/monitor/state", get(watch.before(monitor::state))),
     ])
+}
+
+/// A handler behind a gate, by all methods.
+fn guarded<T: 'static>(
+    guard: &Guard,
+    handler: impl Handler<T, Granted, Future = Answered>,
+) -> Methods<Arc<App>> {
+    any_method(guard.before(handler), guard.before(leaf::options))
 }
 
 fn guard(hosts: &Arc<Hosts>, scope: Scope, is_paced: bool) -> Guard {
     Guard::new(Gate { scope, hosts: hosts.clone(), is_paced })
 }
 
-fn served(app: &Arc<App>, routes: Router<Arc<App>>) -> Served {
-    let again = routes.clone().fallback(leaf::not_found).with_state(app.clone());
-    let routes = routes.fallback(move |request: Request| respelled(again, request));
-    Served { app: app.clone(), routes: routes.with_state(app.clone()) }
-}
-
 impl Served {
     /// The answers are no async functions: each would keep the request once more for as long as it is under way.
     pub(super) fn answer(&self, request: http::Request<Incoming>) -> impl Future<Output = Response> + use<> {
+        let mut request = asked(request);
         let span = traces::is_on().then(|| RequestSpan::begin(&request));
-        let answered = self.bounded(request);
-        match span {
-            Some(span) => Either::Left(Box::pin(traced(span, answered))),
-            None => Either::Right(answered),
-        }
-    }
-
-    /// Counts each request, and bounds how many there are, and how long each takes.
-    fn bounded(&self, mut request: http::Request<Incoming>) -> impl Future<Output = Response> + use<> {
-        let (app, api, begun) = (self.app.clone(), Api::of(request.uri().path()), Instant::now());
-        // Most have none, and what is kept for a request costs time.
-        if !request.body().is_end_stream() {
-            DefaultBodyLimit::max(MOST_BODY).apply(&mut request);
+        let route = self.routes.of(&mut request);
+        let (app, api, begun) =
+            (self.app.clone(), route.map_or(Api::OTHER, |route| route.api), Instant::now());
+        if let (Some(span), Some(route)) = (&span, route) {
+            span.routed(request.method(), route.path);
         }
         let answered = match app.room.clone().try_acquire_owned() {
             Err(_) => Either::Left(ready(unavailable("too many requests at a time: see --max-requests"))),
             Ok(place) => {
-                let answered = self.routes.clone().call(request);
+                let answered = self.routes.answer(route, request, app.clone());
                 let answered = timeout_at((begun + app.options.limit()).into(), answered);
                 Either::Right(answered.map(move |answered| {
                     drop(place);
-                    let Ok(response) =
-                        answered.unwrap_or_else(|_| Ok(unavailable("the request took too long")));
-                    response
+                    answered.unwrap_or_else(|_| unavailable("the request took too long"))
                 }))
             }
         };
-        answered.map(move |response| {
+        let answered = answered.map(move |response| {
             app.counts.count(api, response.status(), begun.elapsed());
             response
-        })
+        });
+        match span {
+            Some(span) => Either::Left(Box::pin(spanned(span, answered))),
+            None => Either::Right(answered),
+        }
     }
+}
+
+/// A request as handlers take it. Most have no body, and what is kept for one costs time.
+pub(super) fn asked(request: http::Request<Incoming>) -> Request {
+    let has_body = !request.body().is_end_stream();
+    let mut request = request.map(|body| if has_body { Body::new(body) } else { Body::empty() });
+    if has_body {
+        DefaultBodyLimit::max(MOST_BODY).apply(&mut request);
+    }
+    request
+}
+
+/// Answers a request within its span.
+async fn spanned(span: RequestSpan, answered: impl Future<Output = Response>) -> Response {
+    let response = span.within(answered).await;
+    span.end(response.status().as_u16());
+    response
 }
 
 fn unavailable(message: &str) -> Response {
     answer::refused(&Error::new(Code::SegmentUnavailable, message))
-}
-
-/// Looks for the route of a path as a Leaf reads it, after there was none of the path as it is.
-async fn respelled(mut again: Router, mut request: Request) -> Response {
-    if let Some(uri) = plain_uri(request.uri()) {
-        *request.uri_mut() = uri;
-    }
-    let Ok(response) = again.call(request).await;
-    response
-}
-
-fn plain_uri(uri: &Uri) -> Option<Uri> {
-    let (mut parts, mut path) = (uri.clone().into_parts(), spelling::plain(uri.path())?);
-    if let Some(query) = uri.query() {
-        path = path + "?" + query;
-    }
-    parts.path_and_query = Some(path.parse().ok()?);
-    Uri::from_parts(parts).ok()
 }

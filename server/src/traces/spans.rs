@@ -46,6 +46,13 @@ impl RequestSpan {
         RequestSpan(parent.with_span(builder.start_with_context(tracer, &parent)))
     }
 
+    /// Its request has this route: the path with names for its parts.
+    pub(crate) fn routed(&self, method: &Method, route: &'static str) {
+        let span = self.0.span();
+        span.update_name(format!("{method} {route}"));
+        span.set_attribute(KeyValue::new("http.route", route));
+    }
+
     /// Calls of the store belong to it.
     pub(crate) async fn within<F: Future>(&self, work: F) -> F::Output {
         work.with_context(self.0.clone()).await
@@ -84,14 +91,6 @@ pub(crate) fn start(endpoint: &str) -> Result<()> {
 
 pub(crate) fn is_on() -> bool {
     TRACING.get().is_some()
-}
-
-/// The request of now has this route: the path with names for its parts.
-pub(crate) fn routed(method: &Method, route: &str) {
-    let context = Context::current();
-    let span = context.span();
-    span.update_name(format!("{method} {route}"));
-    span.set_attribute(KeyValue::new("http.route", route.to_owned()));
 }
 
 /// Work that goes on beside a request, and belongs to it.

@@ -14,6 +14,8 @@ impl NoSpan {
         work.await
     }
 
+    pub(crate) fn routed(&self, _: &Method, _: &'static str) {}
+
     pub(crate) fn end(&self, _: u16) {}
 }
 
@@ -29,8 +31,6 @@ pub(crate) fn start(endpoint: &str) -> Result<()> {
 pub(crate) fn is_on() -> bool {
     false
 }
-
-pub(crate) fn routed(_: &Method, _: &str) {}
 
 pub(crate) fn carried<F: Future>(work: F) -> F {
     work
