@@ -1,5 +1,7 @@
 //! The bounds of the models. Within them every order of events is tried.
 
+use crate::worker_run::RunBounds;
+
 /// `BOUNDS=small` takes the first, all else the second.
 fn chosen<T>(small: T, full: T) -> T {
     match std::env::var("BOUNDS").as_deref() {
@@ -34,23 +36,6 @@ pub fn supply_with_a_kill() -> SupplyBounds {
         SupplyBounds { ticks: 0, ids: 2, starts: 3, restores: 1, faults: 0 },
         SupplyBounds { ticks: 1, ids: 3, starts: 3, restores: 1, faults: 0 },
     )
-}
-
-/// Of [`crate::worker_run`]. The numbers are for a whole run, both processes together.
-#[derive(Clone, Copy, Debug)]
-pub struct RunBounds {
-    /// The number of ticks that pass.
-    pub ticks: i64,
-    /// The number of ids that are issued. The last one ends the run.
-    pub ids: usize,
-    /// The number of times that a process starts.
-    pub starts: u32,
-    /// The number of faults.
-    pub faults: u32,
-    /// The number of calls that are late.
-    pub late: u32,
-    /// The number of times that an operator resets the record.
-    pub resets: u32,
 }
 
 /// Of [`crate::worker_run`] with one record.

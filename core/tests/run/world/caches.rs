@@ -11,7 +11,7 @@ use leafid_core::run::{RunCall, RunCallEnd};
 use std::collections::BTreeMap;
 
 /// The files by worker id, and the number of the last one that was made.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Caches {
     files: BTreeMap<u32, CacheFile>,
     made: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Caches {
     copy: Option<(u32, CacheFile)>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct CacheFile {
     bytes: Vec<u8>,
     facts: FileFacts,

@@ -11,13 +11,13 @@ use leafid_core::run::RunState;
 /// The clock of a host that is so far ahead, in ticks, finds that each lease is over.
 const LEASE_TICKS: i64 = 3;
 
-/// Within this time of a kind world there are ids, or within so many ticks.
+/// Within this time of a kind world there are ids, or within so many times that a lease and its span may last.
 const SOON_MS: i64 = 30_000;
-const SOON_TICKS: i64 = 12;
+const SOON_LEASES: i64 = 4;
 
 impl State {
     /// Whether it does.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(crate) fn goes_on(&self) -> bool {
         let is_prompt =
             self.processes.iter().flatten().any(|its| its.flights.iter().any(|call| call.is_prompt));
         let is_well = || self.clone().is_well() && (0..2).all(|who| self.is_well_alone(who));
@@ -36,6 +36,7 @@ impl State {
     fn is_well(&mut self) -> bool {
         self.setting.speed = [2, 2];
         self.clocks.iter_mut().for_each(HostClock::runs);
+        self.cut_off = [false; 2];
         self.end_all();
         if self.processes.iter().flatten().all(|its| its.closes) {
             let free = self.processes.iter().position(Option::is_none);
@@ -51,14 +52,14 @@ impl State {
             }
             let has = |who: &usize| last(state, *who) > before[*who];
             // Two processes that want one id are not both served.
-            match state.setting.leased_ids() < 2 {
+            match state.setting.room() < 2 {
                 true => wants.is_empty() || wants.iter().any(has),
                 false => wants.iter().all(has),
             }
         };
         let issues = self.within_time(has_ids, |state, is_late| state.is_helped(&wants, is_late));
         for who in 0..2 {
-            let _ = self.close(who);
+            let _ = self.close(who, false);
         }
         issues && self.within_time(|state| state.processes.iter().all(Option::is_none), |_, _| ())
     }
@@ -70,7 +71,7 @@ impl State {
         helps: impl Fn(&mut State, bool),
     ) -> bool {
         let tick_ms = self.setting.tick_ms;
-        let soon_ms = SOON_MS.max(SOON_TICKS * tick_ms);
+        let soon_ms = SOON_MS.max(SOON_LEASES * self.setting.lease_ticks.iter().sum::<i64>() * tick_ms);
         let (half_ms, end_ms) = (self.passed_ms + soon_ms / 2, self.passed_ms + soon_ms);
         let mut was_late = false;
         loop {
@@ -93,12 +94,15 @@ impl State {
     fn is_helped(&mut self, wants: &[usize], is_late: bool) {
         if let Some(who) = self.is_refused().filter(|_| self.resets < u32::MAX) {
             self.resets = u32::MAX;
-            let _ = self.reset(who, Written::Whole);
+            let free = self.hosts[0].files.iter().filter(|(_, file)| file.is_free());
+            for worker_id in free.map(|(id, _)| *id).collect::<Vec<u32>>() {
+                let _ = self.reset(who, worker_id, Written::Whole);
+            }
         }
         // The clocks of hosts with leases may be as far from the server's as they are.
         let off_ms = self.setting.off.map(|ticks| match self.setting.ids {
-            Ids::Fixed => 0,
             Ids::Object(_) | Ids::Server(_) => ticks * self.setting.tick_ms,
+            Ids::Fixed | Ids::Range(_) | Ids::Function => 0,
         });
         let (passed_ms, apart_ms) = (self.passed_ms, LEASE_TICKS * self.setting.tick_ms);
         if is_late
@@ -121,12 +125,12 @@ impl State {
 
     /// The process that may not start, by its clock, with a record without a holder.
     fn is_refused(&self) -> Option<usize> {
-        let is_free = self.hosts[0].files.get(&0).is_some_and(File::is_free);
+        let is_free = self.hosts[0].files.values().any(File::is_free);
         let refused = |who: &usize| {
             let state = self.processes[*who].as_ref().map(|its| its.run.state());
             matches!(state, Some(RunState::Failed(why)) if why.code() == Code::ClockBackwards)
         };
-        (0..2).filter(|_| is_free && self.setting.ids == Ids::Fixed).find(refused)
+        (0..2).filter(|_| is_free && self.setting.leased_ids() == 0).find(refused)
     }
 
     /// All calls end well.

@@ -4,43 +4,48 @@ use super::seen::{Said, Seen, Wrong};
 use super::told::Told;
 use leafid_core::Layout;
 use leafid_core::call::{CallId, Clocks};
-use leafid_core::run::{Answer, ProcessLeases, RunCall, RunCallEnd, RunTicket, WorkerRun};
+use leafid_core::run::{Answer, Lane, ProcessLeases, RunCall, RunCallEnd, RunTicket, WorkerRun};
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Process {
-    pub(super) run: WorkerRun,
+pub(crate) struct Process {
+    pub(crate) run: WorkerRun,
     shared: ProcessLeases,
-    pub(super) flights: Vec<Flight>,
-    pub(super) seen: Seen,
+    pub(crate) flights: Vec<Flight>,
+    pub(crate) seen: Seen,
     /// The wish for a span that waits.
-    pub(super) span: Wish,
-    pub(super) closes: bool,
+    pub(crate) span: Wish,
+    /// The wish to open.
+    pub(crate) opening: Number<Option<RunTicket>>,
+    pub(crate) closes: bool,
+    /// It closed without its server: its lease ends by itself.
+    pub(crate) is_quiet: bool,
 }
 
 /// A call that is under way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Flight {
-    pub(super) id: Number,
+pub(crate) struct Flight {
+    pub(crate) id: Number<CallId>,
+    pub(crate) lane: Lane,
     /// Until it has its effect.
-    pub(super) call: Option<RunCall>,
-    pub(super) end: Option<(RunCallEnd, Told)>,
+    pub(crate) call: Option<RunCall>,
+    pub(crate) end: Option<(RunCallEnd, Told)>,
     /// It ends before anything else happens.
-    pub(super) is_prompt: bool,
+    pub(crate) is_prompt: bool,
     /// The boot time before it.
-    pub(super) asked: Duration,
+    pub(crate) asked: Duration,
     /// Whether it ended before.
-    pub(super) again: bool,
+    pub(crate) again: bool,
 }
 
 /// The number of a call. Two states that differ in it alone are one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Number(pub(super) CallId);
+pub(crate) struct Number<T>(pub(crate) T);
 
 /// Its number makes no other state either.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wish(pub(super) Option<RunTicket>);
+pub(crate) struct Wish(pub(crate) Option<RunTicket>);
 
 impl PartialEq for Wish {
     fn eq(&self, other: &Wish) -> bool {
@@ -56,31 +61,32 @@ impl Hash for Wish {
     }
 }
 
-impl PartialEq for Number {
-    fn eq(&self, _: &Number) -> bool {
+impl<T> PartialEq for Number<T> {
+    fn eq(&self, _: &Number<T>) -> bool {
         true
     }
 }
 
-impl Eq for Number {}
+impl<T> Eq for Number<T> {}
 
-impl Hash for Number {
+impl<T> Hash for Number<T> {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 impl Process {
-    pub(super) fn new(run: WorkerRun) -> Process {
+    pub(crate) fn new(run: WorkerRun) -> Process {
         let (shared, flights, seen) = (ProcessLeases::new(), Vec::new(), Seen::default());
-        Process { run, shared, flights, seen, span: Wish(None), closes: false }
+        let (span, opening) = (Wish(None), Number(None));
+        Process { run, shared, flights, seen, span, opening, closes: false, is_quiet: false }
     }
 
     /// Polls the machine until it has nothing to say.
-    pub(super) fn poll(&mut self, clocks: Clocks, layout: Layout) -> Result<(), Wrong> {
+    pub(crate) fn poll(&mut self, clocks: Clocks, layout: Layout) -> Result<(), Wrong> {
         let shown = self.run.generator().cloned();
         for said in self.seen.poll(&mut self.run, &mut self.shared, shown, clocks, layout)? {
-            if let Said::Call(id, _, call) = said {
+            if let Said::Call(id, lane, call) = said {
                 let (id, call, asked) = (Number(id), Some(call), clocks.boot);
-                self.flights.push(Flight { id, call, end: None, is_prompt: true, asked, again: false });
+                self.flights.push(Flight { id, lane, call, end: None, is_prompt: true, asked, again: false });
             }
         }
         self.wishes();
@@ -88,7 +94,7 @@ impl Process {
     }
 
     /// Whether a wish for a span waits.
-    pub(super) fn wishes(&mut self) -> bool {
+    pub(crate) fn wishes(&mut self) -> bool {
         self.span.0 = self.span.0.filter(|ticket| matches!(self.run.answer(*ticket), Answer::Pending(_)));
         self.span.0.is_some()
     }

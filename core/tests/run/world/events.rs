@@ -1,18 +1,20 @@
 //! What may happen in a state, and what it does.
 
+use super::caches::is_of_cache;
 use super::carry::{another_s, failed};
 use super::disk::Written;
 use super::process::Flight;
 use super::setting::{Ids, Kind};
 use super::state::State;
 use super::told::Told;
-use crate::bounds::RunBounds;
 use leafid_core::run::RunCall;
 
 /// A process or a clock by its place, and a call by its place among those under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
     Pass,
+    /// Less than a tick.
+    PassMs(i64),
     Open(usize),
     NextId(usize),
     Close(usize),
@@ -43,11 +45,35 @@ pub enum Event {
     ServerLosesSpan(usize),
     /// The newest slot of the record is lost, and its holder ends.
     SlotIsLost,
+    StartsAgain(usize),
+    Forks(usize),
+    CallerLeaves(usize),
+    ClosesQuietly(usize),
+    /// A host is cut off from the server, or reaches it again.
+    IsCutOff(usize),
+    CacheIsCopied(usize),
+}
+
+/// The numbers are for a whole run, both processes together.
+#[derive(Clone, Copy, Debug)]
+pub struct RunBounds {
+    /// The number of ticks that pass.
+    pub ticks: i64,
+    /// The number of ids that are issued. The last one ends the run.
+    pub ids: usize,
+    /// The number of times that a process starts.
+    pub starts: u32,
+    /// The number of faults.
+    pub faults: u32,
+    /// The number of calls that are late.
+    pub late: u32,
+    /// The number of times that an operator resets the record.
+    pub resets: u32,
 }
 
 impl State {
     /// All that may happen now.
-    pub(super) fn events(&self, bounds: &RunBounds, events: &mut Vec<Event>) {
+    pub(crate) fn events(&self, bounds: &RunBounds, events: &mut Vec<Event>) {
         let slow = self.late < bounds.late;
         let faulty = |kind| self.faults < bounds.faults && self.setting.goes_wrong(kind);
         let processes =
@@ -101,9 +127,28 @@ impl State {
                 }
             }
         }
+        self.events_of_hosts(faulty, events);
         if faulty(Kind::Loss) {
             let ids = 0..self.setting.leased_ids();
             events.extend(ids.flat_map(|id| [Event::ServerForgets(id), Event::ServerLosesSpan(id)]));
+        }
+    }
+
+    fn events_of_hosts(&self, faulty: impl Fn(Kind) -> bool, events: &mut Vec<Event>) {
+        let clocks = 0..if self.clock_of(1) == 1 { 2 } else { 1 };
+        let hosts = 0..if self.host_of(1) == 1 { 2 } else { 1 };
+        let alive = || (0..2).filter(|who| self.processes[*who].is_some());
+        if faulty(Kind::Boot) {
+            events.extend(clocks.map(Event::StartsAgain));
+        }
+        if faulty(Kind::Fork) && !self.setting.apart {
+            events.extend(alive().filter(|who| self.processes[1 - who].is_none()).map(Event::Forks));
+        }
+        if faulty(Kind::Leave) {
+            events.extend(alive().flat_map(|who| [Event::CallerLeaves(who), Event::ClosesQuietly(who)]));
+        }
+        if faulty(Kind::Cut) {
+            events.extend(hosts.flat_map(|host| [Event::IsCutOff(host), Event::CacheIsCopied(host)]));
         }
     }
 
@@ -141,15 +186,19 @@ impl State {
     }
 
     /// `None`: it cannot happen.
-    pub(super) fn happens(&mut self, event: Event) -> Option<()> {
+    pub(crate) fn happens(&mut self, event: Event) -> Option<()> {
         match event {
             Event::Pass => {
                 self.pass(self.setting.tick_ms);
                 self.poll_all();
             }
+            Event::PassMs(ms) => {
+                self.pass(ms);
+                self.poll_all();
+            }
             Event::Open(who) => self.open(who),
             Event::NextId(who) => self.next_id(who)?,
-            Event::Close(who) => self.close(who)?,
+            Event::Close(who) => self.close(who, false)?,
             Event::Ends(who, at) => self.ends(who, at)?,
             Event::IsLate(who, at) => {
                 self.late += 1;
@@ -158,7 +207,7 @@ impl State {
             Event::HasEffect(who, at) => self.takes_effect(who, at, Written::Whole, false)?,
             Event::Reset(who, Written::Whole) => {
                 self.resets += 1;
-                self.reset(who, Written::Whole)?;
+                self.reset(who, 0, Written::Whole)?;
             }
             Event::UnsyncedIsLost => self.hosts[0].files.get_mut(&0)?.lose_unsynced()?,
             _ => {
@@ -173,6 +222,7 @@ impl State {
         match event {
             Event::Fails(who, at) => {
                 let random = self.random(who, at)?;
+                self.leaves_lease(who, at);
                 let flight = self.flight(who, at)?;
                 flight.end = Some((failed(flight.call.take()?, random)?, Told::Nothing));
                 self.ends(who, at)
@@ -182,7 +232,8 @@ impl State {
                 self.ends(who, at)
             }
             Event::IsTorn(who, at) => {
-                let is_write = matches!(self.flight(who, at)?.call, Some(RunCall::WriteRecord(_)));
+                let call = self.flight(who, at)?.call.as_ref()?;
+                let is_write = matches!(call, RunCall::WriteRecord(_)) || is_of_cache(call);
                 self.takes_effect(who, at, Written::Half, true).filter(|()| is_write)?;
                 self.ends(who, at)
             }
@@ -235,7 +286,7 @@ impl State {
             }
             Event::Reset(who, left) => {
                 self.resets += 1;
-                self.reset(who, left)
+                self.reset(who, 0, left)
             }
             Event::SlotIsLost => {
                 self.faults = u32::MAX;
@@ -245,6 +296,26 @@ impl State {
                     self.processes[who] = None;
                     self.hosts[0].drop_process(who);
                 });
+                Some(())
+            }
+            Event::StartsAgain(at) => {
+                self.start_again(at);
+                Some(())
+            }
+            Event::Forks(who) => {
+                let inherited = self.host(who).host_lock_of(who);
+                self.begin(1 - who, inherited);
+                Some(())
+            }
+            Event::CallerLeaves(who) => self.caller_leaves(who),
+            Event::ClosesQuietly(who) => self.close(who, true),
+            Event::IsCutOff(host) => {
+                self.cut_off[host] = !self.cut_off[host];
+                Some(())
+            }
+            Event::CacheIsCopied(host) => {
+                let wall_ms = self.clocks(host).wall_ms;
+                self.caches[host].copy(wall_ms);
                 Some(())
             }
             _ => None,

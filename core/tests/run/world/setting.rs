@@ -13,9 +13,13 @@ use std::time::Duration;
 pub enum Ids {
     /// One fixed id, without leases.
     Fixed,
+    /// A range of this number of ids.
+    Range(usize),
+    /// A function gives each process the same id, and leases nothing.
+    Function,
     /// A user's object has this number of leased ids.
     Object(usize),
-    /// A server has this number of leased ids. Nothing is recorded.
+    /// A server has this number of leased ids.
     Server(usize),
 }
 
@@ -32,21 +36,35 @@ pub enum Kind {
     Clock,
     /// What was stored is lost, at the source or in the record's file.
     Loss,
+    /// A machine starts again.
+    Boot,
+    /// A process forks.
+    Fork,
+    /// A caller does not wait any more, or a process closes without its server.
+    Leave,
+    /// A host is cut off from the server for a while, or somebody copies the files of cached leases.
+    Cut,
 }
 
-/// All of them.
+/// Those of models.
 const ALL: &[Kind] = &[Kind::Call, Kind::Kill, Kind::Stop, Kind::Clock, Kind::Loss];
 
 /// A world before anything happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Setting {
     pub ids: Ids,
+    /// Whether worker ids have records, and leases of servers are cached.
+    pub persists: bool,
+    /// Whether the source gives longer spans than it was asked for, and the clocks of peers are asked for.
+    pub gives_more: bool,
     /// Whether each process has a host of its own, with records of its own.
     pub apart: bool,
     /// The length of a tick decides what fits into the constants of the core: a span of 0.5 to 3 s; two runs less than
     /// 60 s apart are joined; no run is longer than a year. It is the time that passes at once.
     pub tick_ms: i64,
     pub rules: Rules,
+    /// How long a lease lasts, and how far a span may end after it, in ticks.
+    pub lease_ticks: [i64; 2],
     /// How far the clock of each process is from the server's at the beginning, in ticks.
     pub off: [i64; 2],
     /// To what a fault sets a clock.
@@ -66,7 +84,10 @@ impl Setting {
             random_start: 0,
         };
         let set = &[-2, 2];
-        Setting { ids, apart: false, tick_ms: 1_000, rules, off: [0, 0], set, speed: [2, 2], kinds: ALL }
+        let (persists, gives_more) = (!matches!(ids, Ids::Server(_)), false);
+        let (apart, tick_ms, off, speed, kinds) = (false, 1_000, [0, 0], [2, 2], ALL);
+        let lease_ticks = [2, 1];
+        Setting { ids, persists, gives_more, apart, tick_ms, rules, lease_ticks, off, set, speed, kinds }
     }
 
     /// Each process on its own host. The clocks of the second one are behind, and slow or fast. No clock is set besides: a
@@ -102,46 +123,72 @@ impl Setting {
         Setting::of_one_record()[6..8].iter().map(|world| Setting { off: [0, -3], ..*world }).collect()
     }
 
-    pub(super) fn goes_wrong(&self, kind: Kind) -> bool {
+    /// As models have it, with all that goes wrong at random. Leases are long, so that no clock is further off.
+    pub fn at_random(self, gives_more: bool) -> Setting {
+        const RANDOM: &[Kind] = &[
+            Kind::Call,
+            Kind::Kill,
+            Kind::Stop,
+            Kind::Clock,
+            Kind::Loss,
+            Kind::Boot,
+            Kind::Fork,
+            Kind::Leave,
+            Kind::Cut,
+        ];
+        Setting { gives_more, lease_ticks: [6, 10], kinds: RANDOM, ..self }
+    }
+
+    pub(crate) fn goes_wrong(&self, kind: Kind) -> bool {
         self.kinds.contains(&kind)
     }
 
     /// To what a fault sets this clock. A leap of more than 60 s is not followed at once.
-    pub(super) fn set_at(&self, at: usize) -> impl Iterator<Item = i64> {
+    pub(crate) fn set_at(&self, at: usize) -> impl Iterator<Item = i64> {
         let is_near = move |ticks: &i64| (ticks - self.off[at]).abs() * self.tick_ms <= 60_000;
         self.set.iter().copied().filter(is_near)
     }
 
     /// Whether a world in which the first and the second process change places is the same.
-    pub(super) fn is_alike(&self) -> bool {
+    pub(crate) fn is_alike(&self) -> bool {
         self.off[0] == self.off[1] && self.speed[0] == self.speed[1]
     }
 
     /// The number of leased worker ids.
-    pub(super) fn leased_ids(&self) -> usize {
+    pub(crate) fn leased_ids(&self) -> usize {
         match self.ids {
-            Ids::Fixed => 0,
+            Ids::Fixed | Ids::Range(_) | Ids::Function => 0,
             Ids::Object(ids) | Ids::Server(ids) => ids,
         }
     }
 
-    /// Whether records are kept. What the disk adds to leases is tried with a user's object.
-    pub(super) fn persists(&self) -> bool {
-        !matches!(self.ids, Ids::Server(_))
+    /// The number of processes that have worker ids at once.
+    pub(crate) fn room(&self) -> usize {
+        match self.ids {
+            Ids::Fixed | Ids::Function => 1,
+            Ids::Range(ids) | Ids::Object(ids) | Ids::Server(ids) => ids,
+        }
     }
 
-    pub(super) fn workers(&self) -> Workers {
+    /// Whether the lease of a server is cached.
+    pub(crate) fn caches(&self) -> bool {
+        self.persists && matches!(self.ids, Ids::Server(_))
+    }
+
+    pub(crate) fn workers(&self) -> Workers {
         match self.ids {
             Ids::Fixed => Workers::Within { first: 0, last: 0 },
+            Ids::Range(ids) => Workers::Within { first: 0, last: ids as u32 - 1 },
+            Ids::Function => Workers::Callback { leases: false },
             Ids::Object(_) => Workers::Callback { leases: true },
             Ids::Server(_) => Workers::Servers { servers: server(), health: ServersHealth::new(1) },
         }
     }
 
-    /// Two ids a tick of the worker id that is fixed, one of those that are leased.
-    pub(super) fn layout(&self) -> Layout {
+    /// One id a tick of worker ids that are leased, two of others.
+    pub(crate) fn layout(&self) -> Layout {
         let (timestamp_bits, worker_bits) = (20, 2);
-        let (sequence_bits, order) = (i64::from(self.ids == Ids::Fixed), Order::WorkerSequence);
+        let (sequence_bits, order) = (i64::from(self.leased_ids() == 0), Order::WorkerSequence);
         let tick_ms = self.tick_ms;
         let fields = LayoutFields { epoch_ms: 0, tick_ms, timestamp_bits, worker_bits, sequence_bits, order };
         Layout::new(fields).expect("at most 63 bits")

@@ -39,7 +39,7 @@ struct ToldLease {
     ends: Duration,
     /// The first tick above all its ids; 0 without one.
     first_unused: u64,
-    /// Whether it may be left to end, because its worker id is held on this host.
+    /// Whether it may be left to end, because its worker id is held on this host, or it was only found in a cache.
     may_end: bool,
     end: Option<LeaseEnd>,
 }
@@ -71,8 +71,9 @@ impl Leases {
         let ends = |asked: Duration| asked + Duration::from_millis(lease_ms as u64);
         match told {
             Told::Nothing => {}
-            Told::Claimed(given) => self.add(given, ends(asked)),
-            Told::Cached(given, asked) => self.add(given, ends(*asked)),
+            Told::Claimed(given) => self.add(given, ends(asked), false),
+            // It may be left to others as long as nothing was made of it.
+            Told::Cached(given, asked) => self.add(given, ends(*asked), true),
             Told::Renewed { by, given } => {
                 let lease = self.find(by)?;
                 (lease.until_ms, lease.ends) = (lease.until_ms.max(given.until_ms), ends(asked));
@@ -90,7 +91,7 @@ impl Leases {
     }
 
     /// A claim that was asked again is one lease.
-    fn add(&mut self, given: &Given, ends: Duration) {
+    fn add(&mut self, given: &Given, ends: Duration, may_end: bool) {
         if self.find(&given.token).is_err() {
             self.0.push(ToldLease {
                 worker_id: given.worker_id,
@@ -99,7 +100,7 @@ impl Leases {
                 tokens: vec![given.token.clone()],
                 ends,
                 first_unused: 0,
-                may_end: false,
+                may_end,
                 end: None,
             });
         }
@@ -175,7 +176,7 @@ impl Leases {
         if lease.end == Some(LeaseEnd::Released) {
             return Err(BadUse::AfterRelease);
         }
-        lease.first_unused = tick + 1;
+        (lease.first_unused, lease.may_end) = (tick + 1, false);
         Ok(())
     }
 
