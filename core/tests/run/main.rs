@@ -26,12 +26,12 @@ fn worlds() -> u64 {
 }
 
 /// Most events are good ones, or nothing would ever happen.
-fn drawn(state: &State, random: &mut Random) -> Option<Event> {
+fn drawn(state: &State, random: &mut Random) -> Event {
     let ticks = if state.keeps_time() { i64::MAX / 1_000_000_000 } else { TICKS };
     let (ids, most) = (usize::MAX, u32::MAX - 1);
     let bounds = RunBounds { ticks, ids, starts: most, faults: most, late: most, resets: most };
     if let Some(at) = state.stood_long() {
-        return Some(Event::ClockIsSet(at, 0));
+        return Event::ClockIsSet(at, 0);
     }
     let mut events = Vec::new();
     state.events(&bounds, &mut events);
@@ -43,15 +43,15 @@ fn drawn(state: &State, random: &mut Random) -> Option<Event> {
     };
     let (good, bad): (Vec<Event>, Vec<Event>) = events.into_iter().partition(is_good);
     let from = if good.is_empty() || (random.below(6) == 0 && !bad.is_empty()) { bad } else { good };
-    match from.is_empty().then_some(Event::Pass).or_else(|| Some(random.pick(&from)))? {
+    match if from.is_empty() { Event::Pass } else { random.pick(&from) } {
         Event::Pass if state.tick_ms() <= 1_000 && random.below(3) > 0 => {
             // Often to the very end of a lease.
             let lease_ms = state.lease_ms(random.below(2) as usize).filter(|_| random.below(3) == 0);
             let ms = lease_ms.map_or(1, |ms| ms + random.between(-1, 1));
             let part_ms = random.between(1, state.tick_ms());
-            Some(Event::PassMs(if ms > 1 && ms < 10_000 { ms } else { part_ms }))
+            Event::PassMs(if ms > 1 && ms < 10_000 { ms } else { part_ms })
         }
-        event => Some(event),
+        event => event,
     }
 }
 
@@ -63,7 +63,7 @@ fn walk(settings: &[Setting]) -> u32 {
         let mut state = State::new(random.pick(settings));
         let mut went = Vec::new();
         for at in 0..EVENTS {
-            let Some(event) = drawn(&state, &mut random) else { break };
+            let event = drawn(&state, &mut random);
             // Who is stopped is often stopped for long.
             let times = if let Event::PassWithout(_) = event { random.below(15) + 1 } else { 1 };
             for _ in 0..times {

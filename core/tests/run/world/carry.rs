@@ -73,7 +73,7 @@ impl State {
                 serve(&mut self.server, call, fails, now_ms, random)
             }
             RunCall::WriteRecord(write) => {
-                let end = self.host(who).write(who, *write, None, (written, fails));
+                let end = self.host(who).write(who, *write, (written, fails));
                 let end = end.map_err(|wrong| self.check(Err(wrong))).ok()?;
                 (end, Told::Nothing)
             }
@@ -119,7 +119,7 @@ impl State {
         self.cached += u32::from(matches!(told, Told::Cached(..)));
         let found =
             if flight.again { Ok(()) } else { process.seen.leases.learn(&told, flight.asked, lease_ms) };
-        process.run.done(flight.id.0, end, clocks);
+        process.tell(|run| run.done(flight.id.0, end, clocks));
         self.check(found.map_err(Wrong::Lease));
         self.poll(who);
         Some(())
@@ -135,7 +135,8 @@ impl State {
             (None, Written::Nothing) => {}
             (None, _) => return None,
             (Some(RunCall::WriteRecord(write)), _) => {
-                drop(self.host(who).write(who, *write, None, (written, true)));
+                let end = self.host(who).write(who, *write, (written, true));
+                self.check(end.map(drop));
             }
             (Some(call), _) => {
                 self.caches[host].use_file(call, clocks, clocks.wall_ms, written, true);

@@ -95,19 +95,19 @@ impl Disk {
         (end, if is_right { Ok(()) } else { Err(Wrong::Locks) })
     }
 
-    /// A write has its effect. `owner`: of a run that begins; `None` counts them. `fails`: its end says that it has none.
+    /// A write has its effect. `fails`: its end says that it has none.
     pub(crate) fn write(
         &mut self,
         who: Pid,
         mut write: RecordWrite,
-        owner: Option<u128>,
         (written, fails): (Written, bool),
     ) -> Result<RunCallEnd, Wrong> {
         let file = self.locked(who).ok_or(Wrong::Locks)?;
         if let Err(error) = write.check_slots(Some(&file.slots())) {
             return Ok(write.end(Err(error)).into());
         }
-        let owner = owner.unwrap_or_else(|| u128::from(file.largest_number()) + 1);
+        // Of a run that begins: no two have the same.
+        let owner = u128::from(file.largest_number()) + 1;
         let (slot, stored) = (write.slot(), write.record(owner).clone());
         file.write(slot, stored, written);
         if fails {

@@ -141,14 +141,16 @@ impl State {
         if faulty(Kind::Boot) {
             events.extend(clocks.map(Event::StartsAgain));
         }
-        if faulty(Kind::Fork) && !self.setting.apart {
+        if faulty(Kind::Fork) && self.clock_of(1) == 0 {
             events.extend(alive().filter(|who| self.processes[1 - who].is_none()).map(Event::Forks));
         }
         if faulty(Kind::Leave) {
             events.extend(alive().flat_map(|who| [Event::CallerLeaves(who), Event::ClosesQuietly(who)]));
         }
         if faulty(Kind::Cut) {
-            events.extend(hosts.flat_map(|host| [Event::IsCutOff(host), Event::CacheIsCopied(host)]));
+            let (server, caches) = (matches!(self.setting.ids, Ids::Server(_)), self.setting.caches());
+            events.extend(hosts.clone().filter(|_| server).map(Event::IsCutOff));
+            events.extend(hosts.filter(|_| caches).map(Event::CacheIsCopied));
         }
     }
 
@@ -187,6 +189,12 @@ impl State {
 
     /// `None`: it cannot happen.
     pub(crate) fn happens(&mut self, event: Event) -> Option<()> {
+        let happened = self.begins(event);
+        // What is wrong has happened, also where the event ended there.
+        happened.or(self.wrong.map(drop))
+    }
+
+    fn begins(&mut self, event: Event) -> Option<()> {
         match event {
             Event::Pass => {
                 self.pass(self.setting.tick_ms);
@@ -222,7 +230,6 @@ impl State {
         match event {
             Event::Fails(who, at) => {
                 let random = self.random(who, at)?;
-                self.leaves_lease(who, at);
                 let flight = self.flight(who, at)?;
                 flight.end = Some((failed(flight.call.take()?, random)?, Told::Nothing));
                 self.ends(who, at)
@@ -253,7 +260,7 @@ impl State {
                 self.takes_effect(who, at, Written::Whole, false);
                 let end = self.flight(who, at)?.end.clone()?.0;
                 let (id, clocks) = (self.flight(who, other)?.id.0, self.clocks(who));
-                self.processes[who].as_mut()?.run.done(id, end, clocks);
+                self.processes[who].as_mut()?.tell(|run| run.done(id, end, clocks));
                 self.poll(who);
                 Some(())
             }

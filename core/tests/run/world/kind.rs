@@ -2,6 +2,7 @@
 
 use super::clock::HostClock;
 use super::disk::{File, Written};
+use super::process::Process;
 use super::seen::Wrong;
 use super::setting::Ids;
 use super::state::State;
@@ -11,9 +12,10 @@ use leafid_core::run::RunState;
 /// The clock of a host that is so far ahead, in ticks, finds that each lease is over.
 const LEASE_TICKS: i64 = 3;
 
-/// Within this time of a kind world there are ids, or within so many times that a lease and its span may last.
+/// Within this time of a kind world there are ids, or within so many times what a lease and its span, or the way back of
+/// a clock may last.
 const SOON_MS: i64 = 30_000;
-const SOON_LEASES: i64 = 4;
+const SOON_TIMES: i64 = 4;
 
 impl State {
     /// Whether it does.
@@ -71,7 +73,12 @@ impl State {
         helps: impl Fn(&mut State, bool),
     ) -> bool {
         let tick_ms = self.setting.tick_ms;
-        let soon_ms = SOON_MS.max(SOON_LEASES * self.setting.lease_ticks.iter().sum::<i64>() * tick_ms);
+        let lasts_ms = match self.setting.leased_ids() {
+            // A record may be so far ahead of a clock that is set right.
+            0 => tick_ms + self.setting.rules.max_backwards_ms,
+            _ => self.setting.lease_ticks.iter().sum::<i64>() * tick_ms,
+        };
+        let soon_ms = SOON_MS.max(SOON_TIMES * lasts_ms);
         let (half_ms, end_ms) = (self.passed_ms + soon_ms / 2, self.passed_ms + soon_ms);
         let mut was_late = false;
         loop {
@@ -109,7 +116,11 @@ impl State {
             && self.clocks.iter().zip(off_ms).any(|(clock, off_ms)| clock.is_off(off_ms, passed_ms, apart_ms))
         {
             self.clocks.iter_mut().for_each(|clock| clock.set_right(passed_ms));
+            let fails = |its: &Process| matches!(its.run.state(), RunState::Failed(_) | RunState::Claiming);
             for who in wants {
+                if !self.processes[*who].as_ref().is_some_and(fails) {
+                    continue;
+                }
                 self.processes[*who] = None;
                 self.host(*who).drop_process(*who);
                 self.open(*who);

@@ -2,10 +2,12 @@
 
 use super::seen::{Said, Seen, Wrong};
 use super::told::Told;
-use leafid_core::Layout;
 use leafid_core::call::{CallId, Clocks};
 use leafid_core::run::{Answer, Lane, ProcessLeases, RunCall, RunCallEnd, RunTicket, WorkerRun};
+use leafid_core::{Layout, Snowflake};
+use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -14,6 +16,8 @@ pub(crate) struct Process {
     shared: ProcessLeases,
     pub(crate) flights: Vec<Flight>,
     pub(crate) seen: Seen,
+    /// The generator that its threads had before the machine was told something.
+    shown: Number<Option<Arc<Snowflake>>>,
     /// The wish for a span that waits.
     pub(crate) span: Wish,
     /// The wish to open.
@@ -40,7 +44,7 @@ pub(crate) struct Flight {
 }
 
 /// The number of a call. Two states that differ in it alone are one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Number<T>(pub(crate) T);
 
 /// Its number makes no other state either.
@@ -61,6 +65,12 @@ impl Hash for Wish {
     }
 }
 
+impl<T> fmt::Debug for Number<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("_")
+    }
+}
+
 impl<T> PartialEq for Number<T> {
     fn eq(&self, _: &Number<T>) -> bool {
         true
@@ -76,13 +86,19 @@ impl<T> Hash for Number<T> {
 impl Process {
     pub(crate) fn new(run: WorkerRun) -> Process {
         let (shared, flights, seen) = (ProcessLeases::new(), Vec::new(), Seen::default());
-        let (span, opening) = (Wish(None), Number(None));
-        Process { run, shared, flights, seen, span, opening, closes: false, is_quiet: false }
+        let (shown, span, opening) = (Number(None), Wish(None), Number(None));
+        Process { run, shared, flights, seen, shown, span, opening, closes: false, is_quiet: false }
+    }
+
+    /// Tells the machine something. It is polled next.
+    pub(crate) fn tell<T>(&mut self, something: impl FnOnce(&mut WorkerRun) -> T) -> T {
+        self.shown.0 = self.run.generator().cloned();
+        something(&mut self.run)
     }
 
     /// Polls the machine until it has nothing to say.
     pub(crate) fn poll(&mut self, clocks: Clocks, layout: Layout) -> Result<(), Wrong> {
-        let shown = self.run.generator().cloned();
+        let shown = self.shown.0.take().or_else(|| self.run.generator().cloned());
         for said in self.seen.poll(&mut self.run, &mut self.shared, shown, clocks, layout)? {
             if let Said::Call(id, lane, call) = said {
                 let (id, call, asked) = (Number(id), Some(call), clocks.boot);
@@ -95,7 +111,8 @@ impl Process {
 
     /// Whether a wish for a span waits.
     pub(crate) fn wishes(&mut self) -> bool {
-        self.span.0 = self.span.0.filter(|ticket| matches!(self.run.answer(*ticket), Answer::Pending(_)));
+        let waits = |ticket: &RunTicket| matches!(self.run.answer(*ticket), Answer::Pending(_));
+        (self.span.0, self.opening.0) = (self.span.0.filter(waits), self.opening.0.filter(waits));
         self.span.0.is_some()
     }
 }

@@ -6,7 +6,7 @@ use super::disk::{Disk, Written};
 use super::lease_server::LeaseServer;
 use super::process::{Flight, Number, Process, Wish};
 use super::seen::Wrong;
-use super::setting::{Ids, Setting};
+use super::setting::{Ids, Kind, Setting};
 use leafid_core::Action;
 use leafid_core::call::Clocks;
 use leafid_core::format::state::Writer;
@@ -226,7 +226,8 @@ impl State {
         let writer = Writer { host, boot, ..Writer::default() };
         let nowhere = Place::without_files(Arc::default());
         let place = Place { writer, directory: "d".into(), inherited, ..nowhere };
-        let mut process = Process::new(WorkerRun::new(self.settings(), place, 1));
+        let seed = if self.setting.goes_wrong(Kind::Leave) { u64::from(self.starts) } else { 1 };
+        let mut process = Process::new(WorkerRun::new(self.settings(), place, seed));
         let ticket = process.run.want(Need::Open { longest: None, loops: false }, self.clocks(who));
         process.opening = Number(Some(ticket));
         self.processes[who] = Some(process);
@@ -237,7 +238,7 @@ impl State {
         let clocks = self.clocks(who);
         let process = self.processes[who].as_mut().filter(|its| !its.closes)?;
         (process.closes, process.is_quiet) = (true, quietly);
-        process.run.want(Need::Close { quietly, waits_for_source: true }, clocks);
+        process.tell(|run| run.want(Need::Close { quietly, waits_for_source: true }, clocks));
         self.poll(who);
         Some(())
     }
@@ -247,7 +248,7 @@ impl State {
         let clocks = self.clocks(who);
         let process = self.processes[who].as_mut()?;
         let ticket = process.span.0.take().or_else(|| process.opening.0.take())?;
-        process.run.give_up(ticket, clocks);
+        process.tell(|run| run.give_up(ticket, clocks));
         self.poll(who);
         Some(())
     }
@@ -265,10 +266,10 @@ impl State {
     /// An id, or the wish for a span.
     pub(crate) fn next_id(&mut self, who: usize) -> Option<()> {
         let clocks = self.clocks(who);
-        let process = self.processes[who].as_mut().filter(|its| !its.closes)?;
+        let process = self.processes[who].as_mut()?;
         let Some(generator) = process.run.generator() else {
-            if matches!(process.run.state(), RunState::Failed(_)) {
-                let ticket = process.run.want(Need::Open { longest: None, loops: false }, clocks);
+            if matches!(process.run.state(), RunState::Failed(_)) && !process.closes {
+                let ticket = process.tell(|run| run.want(Need::Open { longest: None, loops: false }, clocks));
                 process.opening = Number(Some(ticket));
                 self.poll(who);
                 return Some(());
@@ -280,11 +281,11 @@ impl State {
                 let found = self.judge(who, id);
                 self.check(found);
             }
-            Err(Action::NeedSpan | Action::Sealed) => {
+            Err(Action::NeedSpan | Action::Sealed) if !process.closes => {
                 if process.wishes() {
                     return None;
                 }
-                process.span = Wish(Some(process.run.want(Need::Span, clocks)));
+                process.span = Wish(Some(process.tell(|run| run.want(Need::Span, clocks))));
                 self.poll(who);
             }
             Err(_) => return None,

@@ -77,6 +77,7 @@ impl Leases {
             Told::Renewed { by, given } => {
                 let lease = self.find(by)?;
                 (lease.until_ms, lease.ends) = (lease.until_ms.max(given.until_ms), ends(asked));
+                lease.may_end = false;
                 lease.tokens.push(given.token.clone());
             }
             // A renewal after this one may have made another token.
