@@ -11,12 +11,17 @@ import os
 from pathlib import Path
 
 
+def opened(path, flags):
+    """Others write there, too: what is no file ends at once."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
 def sweep(folder):
     for path in Path(folder).glob("leafid-*.lock"):
-        with contextlib.suppress(OSError), path.open() as file:
+        with contextlib.suppress(OSError), open(path, opener=opened) as file:
             # As leafid does: who opened it meanwhile sees that it is gone.
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+            if os.path.samestat(os.fstat(file.fileno()), path.lstat()):
                 path.unlink()
 
 

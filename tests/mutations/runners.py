@@ -26,7 +26,7 @@ LONGEST_MODEL = 600
 #: Built quickly, for it is built often.
 QUICK = ["--config", "profile.dev.package.leafid-core.opt-level=0"]
 #: The same for what is built for other languages, whose makefiles build releases.
-RELEASE = {"LTO": "off", "OPT_LEVEL": "1", "CODEGEN_UNITS": "16", "INCREMENTAL": "true", "DEBUG": "0"}
+RELEASE = {"LTO": "off", "OPT_LEVEL": "1", "CODEGEN_UNITS": "16", "DEBUG": "0"}
 QUICK_RELEASE = {f"CARGO_PROFILE_RELEASE_{key}": value for key, value in RELEASE.items()}
 #: What tests said that fail for a reason which their break names.
 SAID = {}
@@ -36,7 +36,7 @@ MEMORY = (4 << 30, 4 << 30)
 
 def bounded(command, seconds, limit=(), more=None):
     """What it printed, and its status; None when it had to be killed. The log has both."""
-    environment = os.environ | {"RUST_BACKTRACE": "0", "CARGO_BUILD_JOBS": "2"} | QUICK_RELEASE | (more or {})
+    environment = os.environ | {"RUST_BACKTRACE": "0", "CARGO_BUILD_JOBS": "2", "CARGO_INCREMENTAL": "1"} | QUICK_RELEASE | (more or {})
     # PR_SET_CHILD_SUBREAPER: what loses its parent becomes a child of this process, and can be ended.
     ctypes.CDLL(None).prctl(36, 1)
     process = subprocess.Popen(

@@ -108,7 +108,7 @@ def test_buffered_ids_are_served_while_the_store_is_down(engine, new_tag):
 def test_an_empty_buffer_is_refused_at_once_while_the_store_is_away_and_served_once_it_is_back(engine, new_tag):
     """If each of these requests waited as long as it may, the test would hang."""
     tags = [new_tag(engine, 10, suffix=f"-{number}") for number in range(10)]
-    # The store is missed after so long. Who is served then has 30 s.
+    # The store is missed after so long, and has as long for each look then.
     with Server(engine.url, "--store-timeout-ms", "8000") as server, contextlib.ExitStack() as away:
         client = server.client()
         found = [id for tag in tags[:5] for id in client.ids(tag)]

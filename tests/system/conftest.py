@@ -20,8 +20,9 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 import harness  # noqa: E402
+import left_locks  # noqa: E402
 
 PASSED, FAILED, SKIPPED = range(3)
 BASES = []
@@ -47,9 +48,11 @@ def pytest_sessionstart():
 
 
 def pytest_sessionfinish():
-    """What killed tests left: their directories, and libfaketime's shared memory of processes that are gone."""
+    """What killed tests left: their directories, their lock files, and libfaketime's shared memory of processes that are
+    gone."""
     for base in BASES:
         shutil.rmtree(base, ignore_errors=True)
+    left_locks.sweep("/run/lock")
     for path in glob.glob("/dev/shm/*faketime_s*_[0-9]*"):
         if not os.path.exists(f"/proc/{path.rpartition('_')[2]}"):
             with contextlib.suppress(OSError):

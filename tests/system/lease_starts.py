@@ -31,7 +31,7 @@ def refused_without(lessee):
     assert lessee.codes("refused") == {"worker_lost"} and not lessee.is_in(), lessee.notes("refused", "in")
 
 
-@test("lease servers: killed and started again while the server is down: ids inside the span, none after it", long=True)
+@test("lease servers: killed and started again while the server is down: ids inside the span, none after it")
 def _():
     pool = Pool(size=2, lease_ms=HELD_MS, threshold_ms=500)
     lessees = busy(pool)

@@ -81,7 +81,7 @@ for (const [name, entry, [script, most]] of sizes) {
     assert.ok(size <= script && size > script - 500, `${size} bytes`)
     const all = size + modules(output)
     // The compiler orders functions by a hash that has the folder of the sources in it: some hundred bytes either way.
-    assert.ok(Math.abs(all - most) < 2500, `${all} bytes with the module`)
+    assert.ok(Math.abs(all - most) < 1000, `${all} bytes with the module`)
   })
 }
 
