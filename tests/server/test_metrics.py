@@ -49,6 +49,8 @@ def test_requests_are_counted_with_the_time_they_took(file):
         counts = [buckets[end] for end in sorted(buckets)]
         assert len(counts) > 10 and counts == sorted(counts) and counts[-1] == 4
         assert value(samples(client), "requests_total", api="other", status="200") == 1
+        assert client.get("/api/segment/get/a/b")[0] == 404
+        assert value(samples(client), "requests_total", api="other", status="404") == 1
 
 
 def end_of(labels):

@@ -3,7 +3,7 @@
 
 use super::answer;
 use super::rate_limits::{Client, RateLimits};
-use super::router::{Served, asked};
+use super::router::{Served, with_body};
 use super::routes::{Routes, get};
 use super::status::{self, Ready};
 use crate::options::Options;
@@ -34,8 +34,8 @@ pub(crate) struct Starting {
 
 /// What a listener serves.
 pub(crate) struct Entrance {
-    starting: Routes<Arc<Starting>>,
-    start: Arc<Starting>,
+    routes: Routes<Arc<Starting>>,
+    starting: Arc<Starting>,
     open: OnceLock<Served>,
     pub(super) connections: usize,
     pub(super) stop_timeout: Duration,
@@ -68,8 +68,8 @@ impl Entrance {
         let routes =
             Routes::new(unavailable).with([("/health", get(status::health)), ("/ready", get(ready))]);
         Arc::new(Entrance {
-            starting: routes,
-            start: starting.clone(),
+            routes,
+            starting: starting.clone(),
             open: OnceLock::new(),
             connections: options.max_connections as usize,
             stop_timeout: options.stop_timeout(),
@@ -95,9 +95,9 @@ impl Entrance {
             match self.open.get() {
                 Some(served) => Either::Left(served.answer(request).map(Ok)),
                 None => {
-                    let mut request = asked(request);
-                    let route = self.starting.of(&mut request);
-                    Either::Right(self.starting.answer(route, request, self.start.clone()).map(Ok))
+                    let mut request = with_body(request);
+                    let route = self.routes.find(&mut request);
+                    Either::Right(self.routes.answer(route, request, self.starting.clone()).map(Ok))
                 }
             }
         })

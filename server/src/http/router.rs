@@ -107,11 +107,12 @@ fn guard(hosts: &Arc<Hosts>, scope: Scope, is_paced: bool) -> Guard {
 }
 
 impl Served {
-    /// The answers are no async functions: each would keep the request once more for as long as it is under way.
+    /// Counts each request, and bounds how many there are, and how long each takes. It is no async function, which would
+    /// keep the request once more for as long as it is under way.
     pub(super) fn answer(&self, request: http::Request<Incoming>) -> impl Future<Output = Response> + use<> {
-        let mut request = asked(request);
+        let mut request = with_body(request);
         let span = traces::is_on().then(|| RequestSpan::begin(&request));
-        let route = self.routes.of(&mut request);
+        let route = self.routes.find(&mut request);
         let (app, api, begun) =
             (self.app.clone(), route.map_or(Api::OTHER, |route| route.api), Instant::now());
         if let (Some(span), Some(route)) = (&span, route) {
@@ -140,7 +141,7 @@ impl Served {
 }
 
 /// A request as handlers take it. Most have no body, and what is kept for one costs time.
-pub(super) fn asked(request: http::Request<Incoming>) -> Request {
+pub(super) fn with_body(request: http::Request<Incoming>) -> Request {
     let has_body = !request.body().is_end_stream();
     let mut request = request.map(|body| if has_body { Body::new(body) } else { Body::empty() });
     if has_body {

@@ -27,7 +27,7 @@ type Answers<S> = Box<dyn Fn(Request, S) -> Answered + Send + Sync>;
 /// What answers the methods of a path.
 pub(super) struct Methods<S>(Vec<(&'static [Method], Answers<S>)>);
 
-/// A path. It may end with the name of a part, such as `{tag}`, which each request has of its own.
+/// A path. Its last part may be a name, such as `{tag}`: then any part that is not empty is of it.
 pub(super) struct Route<S> {
     pub(super) path: &'static str,
     /// The path before that name.
@@ -36,7 +36,7 @@ pub(super) struct Route<S> {
     methods: Methods<S>,
 }
 
-/// The paths of a listener. Few are many: they are looked through in their order.
+/// The paths of a listener. They are few, and the first that fits is taken: a fixed path stands before one with a name.
 pub(super) struct Routes<S> {
     routes: Vec<Route<S>>,
     /// All other paths.
@@ -110,7 +110,7 @@ impl<S> Routes<S> {
     }
 
     /// The route of a request. Where there is none of its path as it is, the request gets the path as a Leaf reads it.
-    pub(super) fn of(&self, request: &mut Request) -> Option<&Route<S>> {
+    pub(super) fn find(&self, request: &mut Request) -> Option<&Route<S>> {
         let of = |path: &str| self.routes.iter().find(|route| route.is_of(path));
         of(request.uri().path()).or_else(|| {
             *request.uri_mut() = plain(request.uri())?;
@@ -157,7 +157,7 @@ mod tests {
             ("*", None, "/*"),
         ] {
             let mut request = Request::builder().uri(uri).body(Body::empty()).unwrap();
-            assert_eq!(routes.of(&mut request).map(|route| route.path), route, "{uri}");
+            assert_eq!(routes.find(&mut request).map(|route| route.path), route, "{uri}");
             assert_eq!(request.uri().path(), path, "{uri}");
             assert_eq!(request.uri().query().is_some(), uri.contains('?'), "{uri}");
         }
