@@ -10,7 +10,7 @@ import urllib.request
 
 SERVER = pathlib.Path(__file__).resolve().parents[2] / "build/leafid-server"
 SHOP = "market"
-ORDERS = 4_000  # of each process
+ORDERS = 3_000  # of each process
 # When that share of the orders has come.
 KILLED_AT, STARTED_AT = 0.3, 0.7
 FORM = "{:<8} {:>9} {:>11} {:>14}"
