@@ -16,7 +16,7 @@ node_hang := --test-timeout=900000
 node_typescript := 7.0.2
 node_addon = $(if $(WITHOUT_WASM),--without-wasm)
 
-.PHONY: need/node made/node made/node-test test/node check/node test/node-tools test/wasm-js run/wasm-js run/wasm-js-same
+.PHONY: need/node made/node made/node-test test/node check/node test/node-tools test/wasm-js
 
 need/node:
 	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
@@ -95,18 +95,12 @@ test/wasm-js: made/node $(wasm_js)/installed
 	@rm -rf $(wasm_js_snowflake) && cp -R $(wasm_js)/project $(wasm_js_snowflake)
 	@cd $(wasm_js_snowflake)/node_modules/leafid/wasm && for platform in browser node workerd; do \
 	    cp snowflake_$$platform.js $$platform.js || exit 1; done
-	@$(MAKE) --no-print-directory --jobs --output-sync=target run/wasm-js run/wasm-js-same
-	@LEAFID_ENTRY=leafid/wasm LEAFID_PROJECT=$(CURDIR)/$(wasm_js)/project \
-	    python3 tests/scenarios/play.py wasm $(NODE) tests/agents/node/scenarios.mjs
-
-run/wasm-js:
 	@cd $(wasm_js) && LEAFID_ROOT=$(CURDIR) $(NODE) --test $(node_hang) --test-concurrency=4 --test-reporter=spec \
 	    project/*.test.mjs $(wasm_js_snowflake_tests:%=snowflake/%.test.mjs)
-
-# Most of it waits.
-run/wasm-js-same:
 	@cd $(wasm_js_same) && LEAFID_ROOT=$(CURDIR) LEAFID_WASM=1 \
 	    $(NODE) --expose-gc --test $(node_hang) --test-concurrency=4 --test-reporter=spec *.test.mjs
+	@LEAFID_ENTRY=leafid/wasm LEAFID_PROJECT=$(CURDIR)/$(wasm_js)/project \
+	    python3 tests/scenarios/play.py wasm $(NODE) tests/agents/node/scenarios.mjs
 
 $(wasm_js)/installed: tests/wasm_js/package.json
 	@mkdir -p $(wasm_js) && cp $< $(wasm_js)/
