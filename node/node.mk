@@ -81,7 +81,6 @@ same_tests := counter support fake-server vectors vectors.test arguments.test wa
 
 # The tests of worker ids, with the entries of leafid/wasm/snowflake as those of leafid/wasm.
 wasm_js_snowflake := $(wasm_js)/snowflake
-wasm_js_snowflake_tests := browser leases workerd
 
 test/wasm-js: made/node $(wasm_js)/installed
 	@sh tests/debian.sh chromium:chromium python3:python3
@@ -92,11 +91,13 @@ test/wasm-js: made/node $(wasm_js)/installed
 	@for entry in node public-ids; do \
 	    echo "export * from '../../../node_modules/leafid/wasm/$$entry.js'"; done >$(wasm_js_same)/node_modules/leafid/index.js
 	@mkdir -p $(wasm_js)/project/node && cp node/tests/support.mjs node/tests/fake-server.mjs node/tests/vectors.mjs $(wasm_js)/project/node/
+	@cd $(wasm_js)/project && LEAFID_ROOT=$(CURDIR) \
+	    $(NODE) --test $(node_hang) --test-concurrency=2 --test-reporter=spec *.test.mjs
 	@rm -rf $(wasm_js_snowflake) && cp -R $(wasm_js)/project $(wasm_js_snowflake)
 	@cd $(wasm_js_snowflake)/node_modules/leafid/wasm && for platform in browser node workerd; do \
 	    cp snowflake_$$platform.js $$platform.js || exit 1; done
-	@cd $(wasm_js) && LEAFID_ROOT=$(CURDIR) $(NODE) --test $(node_hang) --test-concurrency=4 --test-reporter=spec \
-	    project/*.test.mjs $(wasm_js_snowflake_tests:%=snowflake/%.test.mjs)
+	@cd $(wasm_js_snowflake) && LEAFID_ROOT=$(CURDIR) $(NODE) --test $(node_hang) --test-concurrency=2 --test-reporter=spec \
+	    browser.test.mjs leases.test.mjs workerd.test.mjs
 	@cd $(wasm_js_same) && LEAFID_ROOT=$(CURDIR) LEAFID_WASM=1 \
 	    $(NODE) --expose-gc --test $(node_hang) --test-concurrency=4 --test-reporter=spec *.test.mjs
 	@LEAFID_ENTRY=leafid/wasm LEAFID_PROJECT=$(CURDIR)/$(wasm_js)/project \

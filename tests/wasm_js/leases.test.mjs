@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { Snowflake as Native } from 'leafid'
 import { Snowflake, decode } from 'leafid/wasm'
 import { RUNTIMES, assertDistinct, here, issue, launch, site } from './support.mjs'
@@ -46,218 +46,215 @@ async function asked(url, what, given) {
   return answer.ok ? answer.text().then(text => (text ? JSON.parse(text) : {})) : null
 }
 
-// Most of them wait, and each has an id space of its own.
-describe('leases', { concurrency: 6 }, () => {
-  for (const runtime of Object.keys(RUNTIMES)) {
-    test(`${runtime}: a thread that slept beyond its lease, which another host has then`, async t => {
-      const { url } = await server(t, 500, '--pool', '1')
-      const options = { ...space(), ...patience, worker: url }
-      const wakes = join(here, `wakes-${runtime}-${process.pid}`)
-      t.after(() => rmSync(wakes, { force: true }))
-      const slept = issue(t, runtime, { options, ms: HANG, stopUntil: wakes, patient: true })
-      const { workerId } = await slept.opened
-      await until('its first ids', () => slept.ids.length > 0)
-      let other = null
-      const claim = () => ({ name: options.name, instance: 'f'.repeat(32), now: Date.now(), until: Date.now() + 30_000 })
-      await until('its lease ended', async () => (other = await asked(url, 'claim', claim())))
-      assert.equal(other.worker_id, workerId)
-      writeFileSync(wakes, '')
-      await sleep(300)
-      // That one was issuing ids until now.
-      const end = Date.now()
-      await asked(url, 'release', { name: options.name, worker_id: workerId, token: other.token, until: end })
-      const times = () => slept.ids.map(id => decode(id).timestampMs)
-      // It claims the id again, once the other one has released it.
-      await until('it goes on', () => times().some(time => time >= end))
-      slept.kill()
-      await slept.ended
-      assert.ok(times()[0] < other.from)
-      assert.deepEqual(times().filter(time => time >= other.from && time < end), [])
-      assertDistinct(slept.ids)
-    })
-  }
-
-  for (const runtime of Object.keys(RUNTIMES)) {
-    test(`${runtime}: leases of an object, renewed with their last token and released`, async t => {
-      const options = { ...space(), timeoutMs: PATIENT }
-      const run = issue(t, runtime, { options, ms: 0, leaseMs: 16_000, renewals: 2 })
-      const { said } = await run.ended
-      assert.ok(said.claim === 1 && said.renew >= 2 && said.release === 1, JSON.stringify(said))
-      assertDistinct(run.ids)
-      assert.ok(run.ids.every(id => decode(id).workerId === 7))
-    })
-  }
-
-  test('a claim that opens the same options is refused', async () => {
-    for (const open of [options => new Snowflake(options), options => Snowflake.open(options)]) {
-      let inside
-      const options = { ...space(), persist: false }
-      options.worker = () => {
-        inside = thrown(() => new Snowflake(options))
-        return 7
-      }
-      const flake = await open(options)
-      assert.deepEqual([inside.code, flake.workerId, flake.stats().handles], [WOULD_BLOCK, 7, 1])
-      flake.close()
-    }
-  })
-
-  test('a lease that comes after its caller gave up goes back', async t => {
-    const { url, tell, leases } = await server(t)
-    await tell({ do: 'fault', fault: { delay_ms: 600 }, tag: 'claim', times: 1 })
-    const options = { ...space(), worker: url, timeoutMs: 100, requestTimeoutMs: PATIENT }
-    const late = /the claim of a worker id did not answer within timeoutMs \(100\)/
-    await assert.rejects(Snowflake.open(options), { code: 'ERR_LEAFID_WORKER_LOST', message: late })
-    await until('the release', async () => (await leases(options.name))[0]?.token === null)
-  })
-
-  test('without its server a start is refused: no lease is cached', async t => {
-    const { url, tell } = await server(t)
-    const options = { ...space(), worker: url }
-    const run = issue(t, 'node', { options: { ...options, ...patience }, ms: HANG })
-    await run.opened
-    run.kill()
-    await run.ended
-    await tell({ do: 'dead', how: 'refused' })
-    await assert.rejects(Snowflake.open(options), { code: 'ERR_LEAFID_WORKER_LOST', message: /cannot be reached/ })
-  })
-
-  test('closed while another lease is claimed: that is released, and the next opening waits for it', async t => {
-    const { url, tell, leases } = await server(t, 3000)
+for (const runtime of Object.keys(RUNTIMES)) {
+  test(`${runtime}: a thread that slept beyond its lease, which another host has then`, async t => {
+    const { url } = await server(t, 500, '--pool', '1')
     const options = { ...space(), ...patience, worker: url }
-    const flake = await Snowflake.open(options)
-    const ids = await run(flake, 50)
-    await tell({ do: 'fault', fault: { status: 409, body: { error: 'worker_lost', message: 'gone' } }, tag: 'renew', times: 1 })
-    await tell({ do: 'fault', fault: { delay_ms: 3000 }, tag: 'claim', times: 1 })
-    const lost = /the lease of worker id \d+ is being renewed, or another one claimed, .*gone/
-    await until('the loss', () => {
+    const wakes = join(here, `wakes-${runtime}-${process.pid}`)
+    t.after(() => rmSync(wakes, { force: true }))
+    const slept = issue(t, runtime, { options, ms: HANG, stopUntil: wakes, patient: true })
+    const { workerId } = await slept.opened
+    await until('its first ids', () => slept.ids.length > 0)
+    let other = null
+    const claim = () => ({ name: options.name, instance: 'f'.repeat(32), now: Date.now(), until: Date.now() + 30_000 })
+    await until('its lease ended', async () => (other = await asked(url, 'claim', claim())))
+    assert.equal(other.worker_id, workerId)
+    writeFileSync(wakes, '')
+    await sleep(300)
+    // That one was issuing ids until now.
+    const end = Date.now()
+    await asked(url, 'release', { name: options.name, worker_id: workerId, token: other.token, until: end })
+    const times = () => slept.ids.map(id => decode(id).timestampMs)
+    // It claims the id again, once the other one has released it.
+    await until('it goes on', () => times().some(time => time >= end))
+    slept.kill()
+    await slept.ended
+    assert.ok(times()[0] < other.from)
+    assert.deepEqual(times().filter(time => time >= other.from && time < end), [])
+    assertDistinct(slept.ids)
+  })
+}
+
+for (const runtime of Object.keys(RUNTIMES)) {
+  test(`${runtime}: leases of an object, renewed with their last token and released`, async t => {
+    const options = { ...space(), timeoutMs: PATIENT }
+    const run = issue(t, runtime, { options, ms: 0, leaseMs: 16_000, renewals: 2 })
+    const { said } = await run.ended
+    assert.ok(said.claim === 1 && said.renew >= 2 && said.release === 1, JSON.stringify(said))
+    assertDistinct(run.ids)
+    assert.ok(run.ids.every(id => decode(id).workerId === 7))
+  })
+}
+
+test('a claim that opens the same options is refused', async () => {
+  for (const open of [options => new Snowflake(options), options => Snowflake.open(options)]) {
+    let inside
+    const options = { ...space(), persist: false }
+    options.worker = () => {
+      inside = thrown(() => new Snowflake(options))
+      return 7
+    }
+    const flake = await open(options)
+    assert.deepEqual([inside.code, flake.workerId, flake.stats().handles], [WOULD_BLOCK, 7, 1])
+    flake.close()
+  }
+})
+
+test('a lease that comes after its caller gave up goes back', async t => {
+  const { url, tell, leases } = await server(t)
+  await tell({ do: 'fault', fault: { delay_ms: 600 }, tag: 'claim', times: 1 })
+  const options = { ...space(), worker: url, timeoutMs: 100, requestTimeoutMs: PATIENT }
+  const late = /the claim of a worker id did not answer within timeoutMs \(100\)/
+  await assert.rejects(Snowflake.open(options), { code: 'ERR_LEAFID_WORKER_LOST', message: late })
+  await until('the release', async () => (await leases(options.name))[0]?.token === null)
+})
+
+test('without its server a start is refused: no lease is cached', async t => {
+  const { url, tell } = await server(t)
+  const options = { ...space(), worker: url }
+  const run = issue(t, 'node', { options: { ...options, ...patience }, ms: HANG })
+  await run.opened
+  run.kill()
+  await run.ended
+  await tell({ do: 'dead', how: 'refused' })
+  await assert.rejects(Snowflake.open(options), { code: 'ERR_LEAFID_WORKER_LOST', message: /cannot be reached/ })
+})
+
+test('closed while another lease is claimed: that is released, and the next opening waits for it', async t => {
+  const { url, tell, leases } = await server(t, 3000)
+  const options = { ...space(), ...patience, worker: url }
+  const flake = await Snowflake.open(options)
+  const ids = await run(flake, 50)
+  await tell({ do: 'fault', fault: { status: 409, body: { error: 'worker_lost', message: 'gone' } }, tag: 'renew', times: 1 })
+  await tell({ do: 'fault', fault: { delay_ms: 3000 }, tag: 'claim', times: 1 })
+  const lost = /the lease of worker id \d+ is being renewed, or another one claimed, .*gone/
+  await until('the loss', () => {
+    try {
+      ids.push(flake.next())
+      return false
+    } catch ({ message }) {
+      return lost.test(message)
+    }
+  })
+  flake.close()
+  const other = new Snowflake({ ...options, ...space(), worker: 3, persist: false, layout: 'yitter', requestTimeoutMs: null })
+  const next = await Snowflake.open(options)
+  assertDistinct(ids, await run(next, 100))
+  assert.equal(next.stats().layout, 'leaf')
+  next.close()
+  other.close()
+  await until('the releases', async () => (await leases(options.name)).filter(({ held }) => held).length <= 1)
+})
+
+test('after a loss, ready waits for the next lease, and fails with the error of its claim', async () => {
+  let [claims, fails] = [0, false]
+  const leaseMs = 2000
+  const until = () => Date.now() + leaseMs
+  const worker = {
+    claim: async () => {
+      // Longer than the rest of the lost lease, which is still used.
+      if (claims++ > 0) await sleep(leaseMs)
+      if (fails) throw new Error('no pool')
+      return { workerId: claims, fromMs: Date.now(), untilMs: until(), leaseMs }
+    },
+    // The first lease, and the last one, are lost.
+    renew: async ({ workerId }) => (workerId === 1 || fails ? null : until()),
+    release() {},
+  }
+  const flake = await Snowflake.open({ ...space(), worker, timeoutMs: 8000 })
+  const ids = []
+  const lost = async () => {
+    const isLost = () => {
       try {
-        ids.push(flake.next())
-        return false
+        return void ids.push(flake.next())
       } catch ({ message }) {
-        return lost.test(message)
+        assert.match(message, /the lease of worker id \d+ is (being renewed, or another one claimed|no longer held)/)
+        return true
       }
-    })
-    flake.close()
-    const other = new Snowflake({ ...options, ...space(), worker: 3, persist: false, layout: 'yitter', requestTimeoutMs: null })
-    const next = await Snowflake.open(options)
-    assertDistinct(ids, await run(next, 100))
-    assert.equal(next.stats().layout, 'leaf')
-    next.close()
-    other.close()
-    await until('the releases', async () => (await leases(options.name)).filter(({ held }) => held).length <= 1)
-  })
+    }
+    for (const end = Date.now() + HANG; !isLost(); await sleep(1)) assert.ok(Date.now() < end, 'the loss')
+  }
+  await lost()
+  await flake.ready()
+  ids.push(flake.next())
+  assert.ok(decode(ids.at(-1)).workerId >= 2)
+  assertDistinct(ids)
+  fails = true
+  await lost()
+  // Callers get the error of a claim once their time has passed since the loss.
+  for (let message = ''; !/no pool/.test(message); ) {
+    message = await flake.ready().then(() => assert.fail('it is lost'), error => error.message)
+    assert.match(message, /no pool|another one claimed/)
+  }
+  const ready = flake.ready()
+  flake.close()
+  await assert.rejects(ready, { code: 'ERR_LEAFID_CLOSED' })
+})
 
-  test('after a loss, ready waits for the next lease, and fails with the error of its claim', async () => {
-    let [claims, fails] = [0, false]
-    const leaseMs = 2000
-    const until = () => Date.now() + leaseMs
+test('a page with an object that leases, and one with a function', async t => {
+  const browser = await launch()
+  t.after(() => browser.close())
+  const page = await (await browser.newContext()).newPage()
+  await page.goto(await site(t, join(here, 'node_modules/leafid')))
+  const found = await page.evaluate(async timeoutMs => {
+    const { Snowflake, decode } = await import('/wasm/browser.js')
+    const calls = []
+    const until = () => Date.now() + 16_000
+    const renewals = () => calls.filter(call => call === 'renew').length
     const worker = {
-      claim: async () => {
-        // Longer than the rest of the lost lease, which is still used.
-        if (claims++ > 0) await sleep(leaseMs)
-        if (fails) throw new Error('no pool')
-        return { workerId: claims, fromMs: Date.now(), untilMs: until(), leaseMs }
-      },
-      // The first lease, and the last one, are lost.
-      renew: async ({ workerId }) => (workerId === 1 || fails ? null : until()),
-      release() {},
+      claim: async ({ name }) => (calls.push(name), { workerId: 5, fromMs: Date.now(), untilMs: until(), leaseMs: 16_000 }),
+      renew: async () => (calls.push('renew'), until()),
+      release: async () => void calls.push('release'),
     }
-    const flake = await Snowflake.open({ ...space(), worker, timeoutMs: 8000 })
+    const flake = await Snowflake.open({ name: 'orders', worker, timeoutMs, peerTimes: async () => [Date.now()] })
     const ids = []
-    const lost = async () => {
-      const isLost = () => {
-        try {
-          return void ids.push(flake.next())
-        } catch ({ message }) {
-          assert.match(message, /the lease of worker id \d+ is (being renewed, or another one claimed|no longer held)/)
-          return true
-        }
-      }
-      for (const end = Date.now() + HANG; !isLost(); await sleep(1)) assert.ok(Date.now() < end, 'the loss')
+    while (renewals() < 2) {
+      await flake.ready()
+      ids.push(...flake.take(10))
+      await new Promise(done => setTimeout(done, 5))
     }
-    await lost()
-    await flake.ready()
-    ids.push(flake.next())
-    assert.ok(decode(ids.at(-1)).workerId >= 2)
-    assertDistinct(ids)
-    fails = true
-    await lost()
-    // Callers get the error of a claim once their time has passed since the loss.
-    for (let message = ''; !/no pool/.test(message); ) {
-      message = await flake.ready().then(() => assert.fail('it is lost'), error => error.message)
-      assert.match(message, /no pool|another one claimed/)
-    }
-    const ready = flake.ready()
     flake.close()
-    await assert.rejects(ready, { code: 'ERR_LEAFID_CLOSED' })
-  })
+    while (!calls.includes('release')) await new Promise(done => setTimeout(done, 5))
+    const workers = [...new Set(ids.map(id => decode(id).workerId))]
+    const worker9 = async (name, previous) => (previous === null ? 9 : null)
+    const own = await Snowflake.open({ name: 'other', worker: worker9, exclusiveRange: true })
+    const away = [Date.now() - 60_000, Date.now() - 60_000, Date.now() - 60_000]
+    const far = await Snowflake.open({ name: 'far', worker: 3, exclusiveRange: true, peerTimes: () => away }).catch(({ code }) => code)
+    return { ids: ids.map(String), calls, workers, workerId: own.workerId, far }
+  }, PATIENT)
+  assertDistinct(found.ids)
+  assert.deepEqual([found.workers, found.workerId, found.far], [[5], 9, 'ERR_LEAFID_CLOCK_BACKWARDS'])
+  assert.deepEqual([found.calls[0], found.calls.filter(call => call === 'orders').length, found.calls.at(-1)], ['orders', 1, 'release'])
+})
 
-  test('a page with an object that leases, and one with a function', async t => {
-    const browser = await launch()
-    t.after(() => browser.close())
-    const page = await (await browser.newContext()).newPage()
-    await page.goto(await site(t, join(here, 'node_modules/leafid')))
-    const found = await page.evaluate(async timeoutMs => {
-      const { Snowflake, decode } = await import('/wasm/browser.js')
-      const calls = []
-      const until = () => Date.now() + 16_000
-      const renewals = () => calls.filter(call => call === 'renew').length
-      const worker = {
-        claim: async ({ name }) => (calls.push(name), { workerId: 5, fromMs: Date.now(), untilMs: until(), leaseMs: 16_000 }),
-        renew: async () => (calls.push('renew'), until()),
-        release: async () => void calls.push('release'),
-      }
-      const flake = await Snowflake.open({ name: 'orders', worker, timeoutMs, peerTimes: async () => [Date.now()] })
-      const ids = []
-      while (renewals() < 2) {
-        await flake.ready()
-        ids.push(...flake.take(10))
-        await new Promise(done => setTimeout(done, 5))
-      }
-      flake.close()
-      while (!calls.includes('release')) await new Promise(done => setTimeout(done, 5))
-      const workers = [...new Set(ids.map(id => decode(id).workerId))]
-      const worker9 = async (name, previous) => (previous === null ? 9 : null)
-      const own = await Snowflake.open({ name: 'other', worker: worker9, exclusiveRange: true })
-      const away = [Date.now() - 60_000, Date.now() - 60_000, Date.now() - 60_000]
-      const far = await Snowflake.open({ name: 'far', worker: 3, exclusiveRange: true, peerTimes: () => away }).catch(({ code }) => code)
-      return { ids: ids.map(String), calls, workers, workerId: own.workerId, far }
-    }, PATIENT)
-    assertDistinct(found.ids)
-    assert.deepEqual([found.workers, found.workerId, found.far], [[5], 9, 'ERR_LEAFID_CLOCK_BACKWARDS'])
-    assert.deepEqual([found.calls[0], found.calls.filter(call => call === 'orders').length, found.calls.at(-1)], ['orders', 1, 'release'])
-  })
-
-  test('the native package and pages have other ids of one server', async t => {
-    const { url, leases } = await server(t, 16_000)
-    const { name, stateDir } = files()
-    const native = new Native({ name, stateDir, worker: url, ...patience })
-    const browser = await launch()
-    t.after(() => browser.close())
-    const context = await browser.newContext()
-    // Below the page's own origin: a server of another one would have to allow it (CORS).
-    const origin = await site(t, join(here, 'node_modules/leafid'), url)
-    const page = await context.newPage()
-    await page.goto(origin)
-    const found = await page.evaluate(async ([name, patience]) => {
-      const { Snowflake } = await import('/wasm/browser.js')
-      const flake = await Snowflake.open({ name, worker: location.origin, ...patience })
-      const ids = []
-      for (const end = performance.now() + 9000; performance.now() < end; ) {
-        await flake.ready()
-        ids.push(...[...flake.take(10)].map(String))
-        await new Promise(done => setTimeout(done, 5))
-      }
-      const { claims, renewalFailures } = flake.stats()
-      flake.close()
-      const down = await Snowflake.open({ name, worker: 'http://localhost:9' }).catch(error => error)
-      if (down.code !== 'ERR_LEAFID_WORKER_LOST') throw down
-      return { ids, claims, renewalFailures, workerId: flake.layout && ids.length }
-    }, [name, patience])
-    assert.deepEqual([found.claims, found.renewalFailures], [1, 0])
-    assertDistinct(found.ids, [...native.take(1000)])
-    native.close()
-    await until('both releases', async () => (await leases(name)).every(({ token }) => token === null))
-  })
+test('the native package and pages have other ids of one server', async t => {
+  const { url, leases } = await server(t, 16_000)
+  const { name, stateDir } = files()
+  const native = new Native({ name, stateDir, worker: url, ...patience })
+  const browser = await launch()
+  t.after(() => browser.close())
+  const context = await browser.newContext()
+  // Below the page's own origin: a server of another one would have to allow it (CORS).
+  const origin = await site(t, join(here, 'node_modules/leafid'), url)
+  const page = await context.newPage()
+  await page.goto(origin)
+  const found = await page.evaluate(async ([name, patience]) => {
+    const { Snowflake } = await import('/wasm/browser.js')
+    const flake = await Snowflake.open({ name, worker: location.origin, ...patience })
+    const ids = []
+    for (const end = performance.now() + 9000; performance.now() < end; ) {
+      await flake.ready()
+      ids.push(...[...flake.take(10)].map(String))
+      await new Promise(done => setTimeout(done, 5))
+    }
+    const { claims, renewalFailures } = flake.stats()
+    flake.close()
+    const down = await Snowflake.open({ name, worker: 'http://localhost:9' }).catch(error => error)
+    if (down.code !== 'ERR_LEAFID_WORKER_LOST') throw down
+    return { ids, claims, renewalFailures, workerId: flake.layout && ids.length }
+  }, [name, patience])
+  assert.deepEqual([found.claims, found.renewalFailures], [1, 0])
+  assertDistinct(found.ids, [...native.take(1000)])
+  native.close()
+  await until('both releases', async () => (await leases(name)).every(({ token }) => token === null))
 })
