@@ -13,6 +13,9 @@ NPM ?= npm
 node_test := build/node-test
 # The bound of each test, as HANG of node/tests/support.mjs.
 node_hang := --test-timeout=900000
+# What tests in Chromium need, and run in.
+browser_programs := chromium:chromium unshare:util-linux ip:iproute2
+alone := sh $(CURDIR)/tests/alone.sh
 node_typescript := 7.0.2
 node_addon = $(if $(WITHOUT_WASM),--without-wasm)
 
@@ -83,7 +86,7 @@ same_tests := counter support fake-server vectors vectors.test arguments.test wa
 wasm_js_snowflake := $(wasm_js)/snowflake
 
 test/wasm-js: made/node $(wasm_js)/installed
-	@sh tests/debian.sh chromium:chromium python3:python3
+	@sh tests/debian.sh $(browser_programs) python3:python3
 	@$(NODE) node/tools/package.mjs build/node here=$(built) $(wasm_js)/project
 	@cp -R tests/wasm_js/. $(wasm_js)/project/ && rm $(wasm_js)/project/package.json
 	@mkdir -p $(wasm_js_same)/node_modules/leafid && cp $(same_tests:%=node/tests/%.mjs) $(wasm_js_same)/
@@ -92,11 +95,11 @@ test/wasm-js: made/node $(wasm_js)/installed
 	    echo "export * from '../../../node_modules/leafid/wasm/$$entry.js'"; done >$(wasm_js_same)/node_modules/leafid/index.js
 	@mkdir -p $(wasm_js)/project/node && cp node/tests/support.mjs node/tests/fake-server.mjs node/tests/vectors.mjs $(wasm_js)/project/node/
 	@cd $(wasm_js)/project && LEAFID_ROOT=$(CURDIR) \
-	    $(NODE) --test $(node_hang) --test-concurrency=2 --test-reporter=spec *.test.mjs
+	    $(alone) $(NODE) --test $(node_hang) --test-concurrency=2 --test-reporter=spec *.test.mjs
 	@rm -rf $(wasm_js_snowflake) && cp -R $(wasm_js)/project $(wasm_js_snowflake)
 	@cd $(wasm_js_snowflake)/node_modules/leafid/wasm && for platform in browser node workerd; do \
 	    cp snowflake_$$platform.js $$platform.js || exit 1; done
-	@cd $(wasm_js_snowflake) && LEAFID_ROOT=$(CURDIR) $(NODE) --test $(node_hang) --test-concurrency=2 --test-reporter=spec \
+	@cd $(wasm_js_snowflake) && LEAFID_ROOT=$(CURDIR) $(alone) $(NODE) --test $(node_hang) --test-concurrency=2 --test-reporter=spec \
 	    browser.test.mjs leases.test.mjs workerd.test.mjs
 	@cd $(wasm_js_same) && LEAFID_ROOT=$(CURDIR) LEAFID_WASM=1 \
 	    $(NODE) --expose-gc --test $(node_hang) --test-concurrency=4 --test-reporter=spec *.test.mjs

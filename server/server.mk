@@ -13,11 +13,11 @@ test/server: need/tools need/server build/venv-schemathesis/done
 server_browser := build/monitor
 
 test/monitor: need/tools $(server_browser)/installed
-	@sh tests/debian.sh chromium:chromium
+	@sh tests/debian.sh $(browser_programs)
 	@cargo build --quiet -p leafid-server
 	@cp tests/server/monitor.test.mjs $(server_browser)/
 	@LEAFID_SERVER_BINARY=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/leafid-server \
-	    node --test $(node_hang) --test-reporter=spec $(server_browser)/monitor.test.mjs
+	    $(alone) node --test $(node_hang) --test-reporter=spec $(server_browser)/monitor.test.mjs
 
 # The same driver of browsers as that of tests/wasm_js.
 $(server_browser)/installed: tests/wasm_js/package.json

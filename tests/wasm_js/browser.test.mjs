@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { assertDistinct, here, launch, launchProfile, site } from './support.mjs'
+import { assertDistinct, here, launch, launchProfile, load, site } from './support.mjs'
 import { HANG, PATIENT, vectors } from './node/support.mjs'
 
 const package_ = join(here, 'node_modules/leafid')
@@ -77,8 +77,7 @@ async function profile(t, newContext = () => browser.newContext()) {
       Date.now = () => now() + ms
     }, clockMs)
     await page.goto(url)
-    await page.addScriptTag({ type: 'module', content: `${IN_PAGE}; globalThis.loaded = true` })
-    await page.waitForFunction(() => globalThis.loaded)
+    await load(page, IN_PAGE)
     return page
   }
   return made
@@ -321,8 +320,7 @@ test('a page that is left and comes back', async t => {
   await tab.goBack()
   const restored = await tab.evaluate(() => typeof globalThis.flake === 'object')
   if (!restored) {
-    await tab.addScriptTag({ type: 'module', content: `${IN_PAGE}; globalThis.again = true` })
-    await tab.waitForFunction(() => globalThis.again)
+    await load(tab, IN_PAGE)
     await open(tab, SEVEN)
   }
   runs.push((await issue(tab, 500)).ids)
@@ -406,8 +404,7 @@ async function frameOf(top, attributes) {
     })
   }, attributes)
   const frame = await handle.contentFrame()
-  await frame.addScriptTag({ type: 'module', content: `${IN_PAGE}; globalThis.loaded = true` })
-  await frame.waitForFunction(() => globalThis.loaded)
+  await load(frame, IN_PAGE)
   return frame
 }
 

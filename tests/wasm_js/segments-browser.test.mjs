@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { assertDistinct, here, launch, site } from './support.mjs'
+import { assertDistinct, here, launch, load, site } from './support.mjs'
 import { fakeServer } from './node/fake-server.mjs'
 import { PATIENT } from './node/support.mjs'
 
@@ -16,8 +16,7 @@ const IN_PAGE = `
   const leafid = await import('/wasm/browser.js')
   const { taken } = await import('/taken.mjs')
   globalThis.segments = (...given) => (globalThis.ids = new leafid.Segments(...given))
-  globalThis.taken = n => taken(ids.tag('order'), n)
-  globalThis.loaded = true`
+  globalThis.taken = n => taken(ids.tag('order'), n)`
 
 let browser
 before(async () => {
@@ -34,8 +33,7 @@ async function profile(t, target) {
   const page = async () => {
     const page = await context.newPage()
     await page.goto(url)
-    await page.addScriptTag({ type: 'module', content: IN_PAGE })
-    await page.waitForFunction(() => globalThis.loaded)
+    await load(page, IN_PAGE)
     return page
   }
   return { url, page }

@@ -119,6 +119,9 @@ function patient(context) {
   return context
 }
 
+/** Runs a module's code in a page or frame; what fails in it fails here. */
+export const load = (page, code) => page.evaluate(`(async () => {${code}})()`)
+
 /** A profile in which frames of other sites have storage: by default some browsers, and private windows, give them none. */
 export async function launchProfile() {
   const folder = mkdtempSync(join(tmpdir(), 'leafid-profile-'))
