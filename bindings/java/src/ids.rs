@@ -36,6 +36,11 @@ natives! { "io.leafid.Native";
         Ok(env.new_string(env!("CARGO_PKG_VERSION"))?)
     }
 
+    /// No claim that a lease server did not answer is sent again.
+    "forgetUnansweredClaims"(_env) {
+        Ok(leafid::forget_unanswered_claims())
+    }
+
     /// Runs the command line, and returns its exit code.
     "cli"(env, arguments: Texts<'l>) -> jlong {
         let words: Vec<String> = texts(env, &arguments)?.into_iter().flatten().collect();

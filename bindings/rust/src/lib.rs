@@ -77,6 +77,8 @@ pub use snowflake::builder::SnowflakeBuilder;
 pub use snowflake::handle::Snowflake;
 #[doc(hidden)]
 pub use snowflake::next_run::{TickRun, Watch};
+#[doc(hidden)]
+pub use snowflake::registry::forget_unanswered_claims;
 pub use snowflake::stats::Stats;
 pub use snowflake::thread_local::{Ids, Local};
 pub use tasks::user_calls::Answer;

@@ -16,7 +16,8 @@ impl RunOrder {
     /// Judges what the claims brought. Other runs of the process do the same, one after another.
     pub(crate) fn judge(&mut self, m: &mut Moment<'_>, leases: &mut ProcessLeases) {
         if let (Some(servers), Some(whose)) = (&mut self.servers, leased_from(m)) {
-            servers.take_unanswered().into_iter().for_each(|claim| leases.keep(&whose, claim));
+            let number = self.number.0;
+            servers.take_unanswered().into_iter().for_each(|claim| leases.keep(number, &whose, claim));
         }
         while let Some(Came { call, lease, in_time }) = self.came.pop_front() {
             let in_time = in_time.zip(self.round.as_mut().filter(|round| round.waits_for_claim()));

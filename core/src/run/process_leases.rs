@@ -16,6 +16,7 @@
 //! | --- | --- | --- |
 //! | of a run | the run pulls a call | kept |
 //! | kept | a run of the same id space and servers claims | of that run alone: two that send it get one lease |
+//! | any, of a run that has begun | the process is about to be copied | forgotten: each copy would send it |
 
 use crate::aside::Aside;
 use crate::call::CallId;
@@ -33,6 +34,8 @@ pub struct ProcessLeases {
     runs: Vec<OfRun>,
     /// The number of the last run.
     last: u64,
+    /// That of the last run whose claims are not kept.
+    forgotten: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -87,7 +90,7 @@ impl Known {
 impl ProcessLeases {
     /// Nothing is known.
     pub const fn new() -> ProcessLeases {
-        ProcessLeases { unanswered: Vec::new(), runs: Vec::new(), last: 0 }
+        ProcessLeases { unanswered: Vec::new(), runs: Vec::new(), last: 0, forgotten: 0 }
     }
 
     /// The number of one more run.
@@ -96,8 +99,17 @@ impl ProcessLeases {
         self.last
     }
 
-    pub(crate) fn keep(&mut self, whose: &str, claim: LeaseClaim) {
-        if self.unanswered.iter().all(|(_, kept)| kept.instance != claim.instance) {
+    /// No claim of the runs so far is sent again: copies of this process that send one get one lease. All of them are
+    /// closed.
+    pub fn forget_unanswered(&mut self) {
+        self.unanswered.clear();
+        self.forgotten = self.last;
+    }
+
+    /// A claim of a run had no answer.
+    pub(crate) fn keep(&mut self, number: u64, whose: &str, claim: LeaseClaim) {
+        let is_new = self.unanswered.iter().all(|(_, kept)| kept.instance != claim.instance);
+        if number > self.forgotten && is_new {
             self.unanswered.push((whose.into(), claim));
         }
     }
@@ -154,5 +166,24 @@ impl ProcessLeases {
                 }
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_that_began_before_a_copy_is_not_kept_when_it_ends_after() {
+        let claim = || LeaseClaim { instance: "one".into(), asked: Duration::ZERO };
+        let mut leases = ProcessLeases::new();
+        let [before, ended_before] = [leases.number(), leases.number()];
+        leases.keep(ended_before, "orders", claim());
+        leases.forget_unanswered();
+        leases.keep(before, "orders", claim());
+        assert_eq!(leases.take("orders"), None);
+        let after = leases.number();
+        leases.keep(after, "orders", claim());
+        assert_eq!(leases.take("orders"), Some(claim()));
     }
 }

@@ -62,6 +62,14 @@ pub(crate) fn existing_registry() -> Option<&'static Registry> {
     REGISTRY.get()
 }
 
+/// For a process that is about to be copied, after the close of all that it has open: no claim that a lease server did
+/// not answer is sent again. Copies that send the same one get one lease.
+pub fn forget_unanswered_claims() {
+    if let Some(registry) = existing_registry() {
+        lock_signal_safe(&registry.leases, registry.generation, ProcessLeases::forget_unanswered);
+    }
+}
+
 impl Registry {
     pub(crate) fn new(env: Arc<Env>) -> Registry {
         Registry {

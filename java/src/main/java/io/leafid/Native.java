@@ -88,6 +88,8 @@ final class Native {
 
     static native String[] options(boolean ofSegments);
 
+    static native void forgetUnansweredClaims();
+
     static native String metrics();
 
     static native String version();

@@ -176,7 +176,17 @@ abstract class Opened implements AutoCloseable {
         for (Opened each : all()) work.add(each::pause);
         // One that nothing uses any more and that is not freed yet would be found by the next opening with its settings.
         for (Handle each : HANDLES) work.add(() -> Threads.waiting(each::close));
+        work.add(Opened::forgetUnansweredClaims);
         tryAll(work);
+    }
+
+    /** Each copy would send them once more, and get the one lease that answers them. */
+    private static void forgetUnansweredClaims() {
+        try {
+            Native.forgetUnansweredClaims();
+        } catch (LinkageError error) {
+            // The library could not be loaded: nothing was claimed.
+        }
     }
 
     /** Opens again what was open. */

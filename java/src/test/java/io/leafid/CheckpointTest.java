@@ -3,12 +3,19 @@ package io.leafid;
 import static io.leafid.Support.refused;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.HttpServer;
 import java.lang.ref.WeakReference;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -156,6 +163,31 @@ class CheckpointTest {
             answered.countDown();
             long next = tag.next();
             assertTrue(next > 100, "the call had it: " + next);
+        }
+    }
+
+    /** A lease server answers one claim with one lease, and each copy would send it. */
+    @Test
+    void aClaimWithoutAnAnswerIsNotSentAgainAfter() throws Exception {
+        List<String> sent = Collections.synchronizedList(new ArrayList<>());
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        server.createContext("/", claim -> {
+            sent.add(new ObjectMapper().readTree(claim.getRequestBody()).get("instance").asText());
+            claim.close();
+        });
+        server.start();
+        try (Snowflake ids = Snowflake.builder().stateDir(dir.toString()).lazy(true).timeoutMs(1000)
+                .worker("http://127.0.0.1:" + server.getAddress().getPort()).open()) {
+            refused("worker_lost", ids::next);
+            refused("worker_lost", ids::next);
+            assertEquals(1, new HashSet<>(sent).size(), "one claim without a checkpoint: " + sent);
+            int before = sent.size();
+            Core.checkpointRestore(() -> {});
+            refused("worker_lost", ids::next);
+            List<String> after = sent.subList(before, sent.size());
+            assertFalse(after.isEmpty() || after.contains(sent.get(0)), sent.toString());
+        } finally {
+            server.stop(0);
         }
     }
 }
