@@ -95,6 +95,12 @@ fn a_clock_that_cannot_be_right_opens_nothing() {
     assert!(error.message().contains("but this leafid was built after"), "{error}");
     let before = Clocks { wall_ms: Layout::LEAF.epoch_ms() - 1, ..CLOCKS };
     assert_eq!(Place::check(on_disk(), &OPTIONS, before).unwrap_err().code(), Code::BeforeEpoch);
+    let layout = &Layout::LEAF.with_epoch_ms(NOW + 1).unwrap();
+    let error = check(on_disk(), &PlaceSettings { layout, ..OPTIONS }).unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument);
+    let says = format!("epoch_ms is {}; allowed: ", NOW + 1);
+    assert!(error.message().starts_with(&says), "{error}");
+    assert!(error.message().ends_with(&format!("not ahead of the clock, which reads {NOW}")), "{error}");
 }
 
 #[test]

@@ -82,6 +82,7 @@ fn a_segment_holds_what_it_says() {
         (5, 5, 1, "not above its start"),
         (5, 4, 1, "not above its start"),
         (i64::MAX, i64::MIN, 1, "not above its start"),
+        (i64::MIN, i64::MAX, 1, "negative"),
         (1, 5, 0, "stride is below 1"),
         (1, 5, -2, "stride is below 1"),
     ] {
