@@ -15,7 +15,7 @@ tags = json.loads((vectors / "tags.json").read_text())["cases"]
 
 def text(value: str) -> str:
     """A C string of any bytes: octal escapes end after three digits, so that nothing runs into them."""
-    return '"' + "".join(f"\\{byte:03o}" for byte in value.encode()) + '"'
+    return '"' + "".join(f"\\{byte:03o}" for byte in value.encode(errors="surrogateescape")) + '"'
 
 
 def status(code: str) -> str:
@@ -197,46 +197,59 @@ table = [f"{v['number']}, {v['c']}, {text(v['c'])}, {text(v['code'])}, {str(v['r
 )
 
 options = json.loads((vectors / "options.json").read_text())
-#: The setters by the types of C: text, and numbers. Flags and words are numbers with names of their own in C.
+#: Options by the types of C. Flags and words are numbers with names of their own; all others are numbers.
 TEXTS = {"worker", "name", "state_dir", "layout", "token", "ca_file"}
-WORDS = {"persist", "shared_fs", "shared_group", "exclusive_range", "lazy", "on_clock_backwards", "on_exhausted",
-         "clock_source", "protocol", "adaptive", "create", "keep_unused", "ordered_source"}  # fmt: skip
+FLAGS = {"persist", "shared_fs", "shared_group", "exclusive_range", "lazy", "adaptive", "create", "keep_unused",
+         "ordered_source"}  # fmt: skip
+WORDS = {"on_clock_backwards", "on_exhausted", "clock_source", "protocol"}
+OTHERS = {"servers", "headers", "prewarm", "tags", "fetch", "peer_times"}
 
 
-def option_call(row: dict, value, is_right: bool) -> str | None:
-    """A line of C for a value of a type that the option has in C."""
-    name, macro = row["option"], "SEGMENTS" if row["of"] == "segments" else "SNOWFLAKE"
-    if isinstance(value, str) and name in TEXTS:
-        setter, shown = f"set_{name}", text(value)
-    elif isinstance(value, str) and name == "servers":
-        setter, shown = "add_server", text(value)
-    elif type(value) is int and name not in WORDS | TEXTS | {
-        "servers",
-        "headers",
-        "prewarm",
-        "tags",
-        "fetch",
-        "peer_times",
-    }:
-        setter, shown = f"set_{name}", number(value)
-    elif type(value) is int and name == "worker":
-        setter, shown = "set_worker_id", number(value)
-    else:
-        return None
-    with_worker = text(row.get("with", {}).get("worker", "7"))
-    begins = text(row.get("message", f"{name} is "))
-    call = f"{macro}({begins}, {with_worker}, {str(is_right).lower()}, {setter}, {shown});"
-    return call.replace("SEGMENTS", "SEGMENTS_OF_NO_SERVER") if name == "servers" else call
+def setting(name: str, value) -> str | None:
+    """The setter and its arguments for a value of a type that the option has in C."""
+    if type(value) is str and name in TEXTS:
+        return f"set_{name}, {text(value)}"
+    if type(value) is str and name == "servers":
+        return f"add_server, {text(value)}"
+    if type(value) is bool and name in FLAGS:
+        return f"set_{name}, {int(value)}"
+    if type(value) is int and name not in TEXTS | FLAGS | WORDS | OTHERS:
+        return f"set_{name}, {minimal(value)}"
+    if type(value) is int and name == "worker":
+        return f"set_worker_id, {minimal(value)}"
+    if type(value) is dict and name == "headers" and all(type(part) is str for part in value.values()):
+        return f"add_header, {', '.join(text(part) for pair in value.items() for part in pair)}"
+    return None
 
 
-calls = [
-    option_call(row, value, kind == "good")
-    for row in options["options"]
-    for kind in ("bad", "good")
-    for value in row[kind]
-]
-assert len([call for call in calls if call]) > 100
-(out / "option_calls.inc").write_text("".join(f"{call}\n" for call in calls if call))
+def only_in_c(name: str):
+    """Settings that are refused, of values that no vector has, and what is said."""
+    if name in FLAGS | WORDS:
+        yield from ((f"{name} is {value}", f"set_{name}, {value}") for value in (-1, 2 if name in FLAGS else 99))
+    elif name not in OTHERS:
+        # The largest number is an id.
+        extremes = (-(2**63),) if name == "start_after" else (-(2**63), 2**63 - 1)
+        yield from ((f"{name} is {value}", setting(name, value)) for value in extremes)
+    if name in TEXTS:
+        shown = "a value that is not shown" if name == "token" else '"a\ufffd", which is not UTF-8'
+        yield f"{name} is {shown}", setting(name, "a\udcff")
+
+
+calls = []
+for row in options["options"]:
+    macro = "SEGMENTS" if row["of"] == "segments" else "SNOWFLAKE"
+    macro += "_OF_NO_SERVER" if row["option"] == "servers" else ""
+    worker = text(row.get("with", {}).get("worker", "7"))
+    said = row.get("message", f"{row['option']} is ")
+    tries = [(said, setting(row["option"], value), kind) for kind in ("bad", "good") for value in row[kind]]
+    tries += [(said, set_so, "bad") for said, set_so in only_in_c(row["option"])]
+    calls += [
+        f"{macro}({text(said)}, {worker}, {str(kind == 'good').lower()}, {set_so});\n"
+        for said, set_so, kind in tries
+        if set_so
+    ]
+assert len(calls) > 200
+(out / "option_calls.inc").write_text("".join(calls))
 (out / "option_variables.inc").write_text(
     rows(
         "static const struct { const char *name, *value; bool right; } variables[]",

@@ -21,9 +21,9 @@ MINGW_LIBRARIES = "/usr/x86_64-w64-mingw32/lib"
 #: Left out: what forks or starts itself as another process by Linux's means (forks, fork_locks, lease_server_processes,
 #: segment_forks, shared_memory, source_ends), signals, and stacks smaller than Windows gives (small_stacks).
 PROGRAMS = [
-    "vectors", "errors", "arguments", "options", "generate", "threads", "logging", "metrics", "raii",
+    "vectors", "errors", "arguments", "option_vectors", "generate", "threads", "logging", "metrics", "raii",
     "clock_options", "worker_sources", "leases", "lease_loss", "segments", "segment_arguments", "segment_answers",
-    "segment_threads", "segments_raii", "segment_servers", "segment_options", "lease_servers",
+    "segment_threads", "segments_raii", "segment_servers", "lease_servers",
 ]
 
 
