@@ -15,14 +15,7 @@ import pytest
 import leafid
 
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "database_workers.py"
-
-
-@pytest.fixture
-def example(tmp_path, monkeypatch):
-    """What the example defines; it runs itself meanwhile."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LEAFID_STATE_DIR", str(tmp_path / "example"))
-    return runpy.run_path(str(EXAMPLE), run_name="__main__")["Workers"]
+Workers = runpy.run_path(str(EXAMPLE))["Workers"]
 
 
 @pytest.fixture
@@ -32,15 +25,6 @@ def rows(tmp_path):
             return db.execute("SELECT id, holder, until_ms FROM worker ORDER BY until_ms").fetchall()
 
     return rows
-
-
-def test_it_prints_an_id_and_gives_the_worker_back(tmp_path, capsys, example):
-    words = capsys.readouterr().out.split()
-    assert words[1:4] == ["made", "by", "worker"]
-    with contextlib.closing(sqlite3.connect(tmp_path / "workers.db")) as db:
-        ((id, holder, until_ms),) = db.execute("SELECT * FROM worker WHERE until_ms > 0").fetchall()
-    parts = leafid.decode(words[0])
-    assert (id, holder, until_ms) == (int(words[4]), None, parts.timestamp_ms + 1)
 
 
 def test_it_runs_alone(tmp_path):
@@ -70,11 +54,11 @@ def take_all(flake, pipe, rows):
         time.sleep(0.01)
 
 
-def test_forked_processes_of_two_hosts(space, example, rows, tmp_path):
+def test_forked_processes_of_two_hosts(space, rows, tmp_path):
     """Two state directories stand for two hosts: nothing but the table keeps their worker ids apart."""
     names = (space["name"], space["name"] + "-as-seen-elsewhere")
     hosts = [tmp_path / "host-a", tmp_path / "host-b"]
-    workers = example(tmp_path / "shared.db", range(16))
+    workers = Workers(tmp_path / "shared.db", range(16))
     flakes = [
         leafid.Snowflake(workers, name=name, state_dir=host, timeout_ms=20_000) for name, host in zip(names, hosts)
     ]
@@ -102,37 +86,6 @@ def test_forked_processes_of_two_hosts(space, example, rows, tmp_path):
     assert all(holder is None for _, holder, _ in rows())
 
 
-def test_all_taken(space, example, tmp_path):
-    workers = example(tmp_path / "shared.db", range(2))
-    other = {"name": space["name"], "state_dir": tmp_path / "other"}
-    with leafid.Snowflake(workers, **space) as flake:
-        same_table = example(tmp_path / "shared.db", range(2))
-        with leafid.Snowflake(same_table, **other) as neighbour:
-            assert {flake.worker_id, neighbour.worker_id} == {0, 1}
-            with pytest.raises(leafid.WorkerInUseError, match="no free worker id"):
-                leafid.Snowflake(example(tmp_path / "shared.db", range(2)), **space)
-        with leafid.Snowflake(same_table, **other) as again:
-            assert again.worker_id == 1
-
-
-def test_killed_while_it_holds_a_lease(space, start, example, rows, tmp_path):
-    """The id stays its own until its span has passed; another one is given meanwhile."""
-    example(tmp_path / "shared.db", range(4))
-    program = start(f"""
-import contextlib, io, runpy
-os.chdir({str(tmp_path)!r})
-os.environ["LEAFID_STATE_DIR"] = {str(tmp_path / "example")!r}
-with contextlib.redirect_stdout(io.StringIO()):
-    Workers = runpy.run_path({str(EXAMPLE)!r})["Workers"]
-flake = leafid.Snowflake(Workers("shared.db", range(4)), **space)
-say(flake.take(1000)[-1])
-sys.stdin.read()
-""")
-    last = int(program.line())
-    program.kill()
-    with leafid.Snowflake(example(tmp_path / "shared.db", range(4)), **space) as flake:
-        first = flake.next()
-        assert flake.worker_id != leafid.decode(last).worker_id
-        assert first != last
-    ((_, _, until_ms),) = [row for row in rows() if row[0] == leafid.decode(last).worker_id]
-    assert until_ms > leafid.decode(last).timestamp_ms
+def test_no_worker_id_is_free(space, tmp_path):
+    with pytest.raises(leafid.WorkerInUseError, match="no free worker id"):
+        leafid.Snowflake(Workers(tmp_path / "empty.db", ()), **space)

@@ -131,45 +131,6 @@ def test_repr_and_layout(flake, space):
     assert flake.layout == leafid.Layout() and flake.worker_id == 7
 
 
-def test_random_start_zero_begins_each_tick_at_zero(space):
-    with leafid.Snowflake(1, **space, random_start=0) as flake:
-        for _ in range(5):
-            time.sleep(0.002)
-            assert leafid.decode(flake.next()).sequence == 0
-
-
-def test_low_rates_are_not_all_even(flake):
-    odd = 0
-    for _ in range(40):
-        time.sleep(0.002)
-        odd += flake.next() % 2
-    assert 0 < odd < 40
-
-
-def test_borrowing_does_not_wait(space):
-    """Three seconds' worth of ids: what the machine does not take of this, they are ahead of the clock."""
-    with leafid.Snowflake(1, **space, on_exhausted="borrow") as flake:
-        begun = time.monotonic()
-        ids = flake.fill(numpy.zeros(4096 * 3000, numpy.int64))
-        stats, took_ms = flake.stats(), (time.monotonic() - begun) * 1000
-        assert leafid.decode(ids[-1]).timestamp_ms - leafid.decode(ids[0]).timestamp_ms >= 2999
-        assert stats.lead_ms > 2900 - took_ms
-
-
-def test_a_wait_beyond_the_timeout_is_an_error(space):
-    layout = leafid.Layout(timestamp_bits=30, sequence_bits=0, worker_bits=3, tick_ms=60_000)
-    # The second handle of a generator that is open waits for no disk.
-    with (
-        leafid.Snowflake(1, **space, layout=layout) as patient,
-        leafid.Snowflake(1, **space | {"timeout_ms": 700}, layout=layout) as flake,
-    ):
-        patient.next()
-        # The tick of a minute may have turned between the two.
-        with pytest.raises(leafid.WouldBlockError, match=r"timeout_ms \(700\)"):
-            flake.next()
-            flake.next()
-
-
 def test_it_cannot_be_pickled_copied_subclassed_or_set(flake):
     for call in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="cannot pickle 'leafid.Snowflake' object"):

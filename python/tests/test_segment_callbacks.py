@@ -169,20 +169,6 @@ def test_one_that_closes_its_segments(opened):
         ids.tag("order").next()
 
 
-def test_prewarm_of_the_last_day(space, wait):
-    def fetch(tag, step, after):
-        asked.append(tag)
-        return range(max(after, 1), max(after, 1) + step)
-
-    asked = []
-    with leafid.Segments(fetch=fetch, **space, prewarm="last-day") as ids:
-        assert ids.stats().tags == {}
-        ids.tag("order").next(), ids.tag("user").next()
-    asked.clear()
-    with leafid.Segments(fetch=fetch, **space, prewarm="last-day"):
-        wait(lambda: sorted(asked) == ["order", "user"])
-
-
 def test_opened_and_closed_many_times(space, wait):
     def fetch(tag, step):
         at[0] += step
