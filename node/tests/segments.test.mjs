@@ -138,55 +138,22 @@ test('ids up to 2^63 - 1', async () => {
   ids.close()
 })
 
-test('options and arguments are refused by name', async () => {
+test('arguments that are none are refused', async () => {
   const fetch = () => null
   const invalid = { name: 'LeafidError', code: 'ERR_LEAFID_INVALID_ARGUMENT' }
   const bad = [
     [],
     [null],
-    [{}],
-    [{ fetch: 5 }],
-    [{ fetch, servers: 'x' }],
-    [{ fetch, step: 0 }],
-    [{ fetch, step: 1_000_001 }],
-    [{ fetch, step: 1.5 }],
-    [{ fetch, step: 10n }],
-    [{ fetch, prefetch: 101 }],
-    [{ fetch, adaptive: 'no' }],
-    [{ fetch, timeoutMs: 0 }],
-    [{ fetch, prewarm: 'order' }],
-    [{ fetch, prewarm: [''] }],
-    [{ fetch, prewarm: Array.from({ length: 1001 }, (_, i) => `t${i}`) }],
-    [{ fetch, keepUnused: true }],
-    [{ fetch, name: 'a b' }],
-    [{ fetch, protocol: 'range' }],
-    [{ fetch, create: true }],
-    [{ fetch, nonsense: 1 }],
-    [{ fetch }, {}],
     [5],
     [[]],
-    [['http://a', 5]],
-    ['http://a', { protocol: 'x' }],
-    ['http://a', { headers: { a: 1 } }],
-    ['http://a', { headers: [] }],
+    [{}],
+    [{ fetch, servers: 'x' }],
+    [{ fetch }, {}],
     ['http://a', { fetch }],
-    ['http://a', { blockSize: 1 }],
-    ['http://a', { blockSize: 1_000_001 }],
-    ['http://a', { blockSize: 1.5 }],
-    ['http://a', { blockSize: '100' }],
-    ['http://a', { blockSize: 100, protocol: 'range' }],
-    ['http://a', { protocol: 'leaf-snowflake', blockSize: 100 }],
-    ['http://a', { protocol: 'leaf_snowflake' }],
-    ['http://a', { protocol: 'tinyid', step: 10 }],
-    ['http://a', { orderedSource: true }],
-    ['file:/nowhere', { blockSize: 100 }],
-    [{ fetch, blockSize: 100 }],
-    ['ftp://a', {}],
+    ['http://a', { headers: [] }],
     ['file:/nowhere', { tags: ['order'] }],
-    ['file:/nowhere', { tags: { order: { start: -1 } } }],
     ['file:/nowhere', { tags: { order: { start: 2n ** 63n } } }],
     ['file:/nowhere', { tags: { order: { begin: 1 } } }],
-    [['file:/nowhere', 'http://a'], {}],
   ]
   for (const [first, second] of bad) {
     const alone = options => ({ persist: false, ...options })
@@ -194,7 +161,6 @@ test('options and arguments are refused by name', async () => {
     assert.throws(() => new Segments(...given), invalid, inspect(given))
     await assert.rejects(Segments.open(...given), invalid)
   }
-  assert.throws(() => new Segments({ persist: false, fetch, requestTimeoutMs: 5 }), invalid)
   assert.throws(() => Segments({}), TypeError)
   const ids = new Segments({ ...alone(), fetch: new Counter().fetch })
   const order = ids.tag('order')
