@@ -53,6 +53,14 @@ fn what_breaks_a_rule_is_found_and_nothing_else() {
             &[("segments/a", "fn a() { crate::worker::b::c() }"), ("worker/b", "")],
             &["import: segments/a -> worker/b"],
         ),
+        (
+            &[
+                ("os/a", "use crate::{os::{self, b}, http as c};\nm!(c::d::E, super::super::tasks::e::f);"),
+                ("http/d", ""),
+                ("tasks/e", ""),
+            ],
+            &["import: os/a -> http/d", "import: os/a -> tasks/e"],
+        ),
         (&[("http/a", "unsafe fn a() {}")], &["unsafe: http/a"]),
         (&[("os/a", "unsafe fn a() {}"), ("http/a_b", "// unsafe\nconst A: &str = \"unsafe\";")], &[]),
         (&[("elsewhere", "")], &["no layer: elsewhere"]),

@@ -22,7 +22,7 @@ pub(crate) struct Source {
     /// What `use` brings in: a name, and the path it stands for, as written.
     uses: Vec<(String, Vec<String>)>,
     pub(crate) lines: usize,
-    pub(crate) types: Vec<String>,
+    pub(crate) types: BTreeSet<String>,
     /// The types that have methods here.
     impls: BTreeSet<String>,
     pub(crate) is_unsafe: bool,
@@ -30,24 +30,18 @@ pub(crate) struct Source {
 
 impl Source {
     fn of(text: &str) -> Source {
-        let code = without_tests(&without_text(text));
-        let words = words(&code);
-        let types =
-            words.windows(2).filter(|two| ["struct", "enum", "trait", "type"].contains(&two[0].as_str()));
+        let code = without_tests(&without_text(text, true));
         // Associated types are no names of the module's.
-        let types = types.map(|two| two[1].clone()).filter(|name| {
-            code.lines().any(|line| {
-                !line.starts_with(' ')
-                    && ["struct ", "enum ", "trait ", "type "]
-                        .iter()
-                        .any(|kind| line.contains(&format!("{kind}{name}")))
-            })
+        let types = code.lines().filter(|line| !line.starts_with(' ')).filter_map(|line| {
+            let mut words = line.split(is_sign);
+            words.find(|word| ["struct", "enum", "trait", "type"].contains(word))?;
+            words.next().map(str::to_owned)
         });
         Source {
             lines: code.lines().count(),
-            types: types.collect::<BTreeSet<_>>().into_iter().collect(),
+            types: types.collect(),
             impls: impls(&code),
-            is_unsafe: words.iter().any(|word| word == "unsafe"),
+            is_unsafe: code.split(is_sign).any(|word| word == "unsafe"),
             uses: uses(&code),
             code,
         }
@@ -82,12 +76,10 @@ impl Crate {
     fn add(&mut self, module: &str, file: &Path, folder: &Path) {
         let source = Source::of(&read(file));
         for line in source.code.lines() {
-            let Some((_, name)) =
-                line.split_once("mod ").filter(|(before, _)| before.is_empty() || before.starts_with("pub"))
-            else {
-                continue;
-            };
-            if let Some(name) = name.strip_suffix(';') {
+            if let Some((before, rest)) = line.split_once("mod ")
+                && let Some(name) = rest.strip_suffix(';')
+                && (before.is_empty() || before.starts_with("pub"))
+            {
                 let inner = if module.is_empty() { name.to_owned() } else { format!("{module}/{name}") };
                 let path = folder.join(format!("{inner}.rs"));
                 self.add(&inner, &path, folder);
@@ -98,14 +90,8 @@ impl Crate {
 
     /// How many names the crate's own file hands on.
     pub(crate) fn root_names(&self) -> usize {
-        let exports =
-            self.files[""].code.split(';').filter_map(|item| item.trim_start().strip_prefix("pub use "));
-        exports
-            .map(|item| {
-                words(item.rsplit("::{").next().unwrap_or(item)).iter().filter(|word| *word == ",").count()
-                    + 1
-            })
-            .sum()
+        let exports = self.files[""].code.split("\npub use ").skip(1);
+        exports.map(|item| leaves(item).len()).sum()
     }
 
     /// The types that have methods in several files, and those of the files that do not define them.
@@ -182,36 +168,34 @@ impl Crate {
     }
 }
 
-/// Without comments, and with nothing inside of strings.
-fn without_text(text: &str) -> String {
-    let mut code = String::new();
-    let mut rest = text;
+/// Without comments, and with nothing inside of strings. What is not Rust is JavaScript or Python without regular
+/// expressions.
+fn without_text(text: &str, is_rust: bool) -> String {
+    let (mut code, mut rest) = (String::new(), text);
     while let Some(next) = rest.chars().next() {
-        let raw = rest.starts_with("r\"") || rest.starts_with("r#\"");
-        let skipped = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if raw && !code.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
-            let end = if rest.starts_with("r#") { "\"#" } else { "\"" };
-            let begun = end.len() + 1;
-            begun + rest[begun..].find(end).unwrap() + end.len()
-        } else if next == '"' {
-            end_of_string(rest, next)
-        } else if next == '\'' {
-            end_of_char(rest)
-        } else {
-            0
+        let until =
+            |end: &str, from: usize| rest[from..].find(end).map_or(rest.len(), |at| from + at + end.len());
+        let is_private = !is_rust && rest.starts_with('#') && rest[1..].starts_with(char::is_alphanumeric);
+        let is_line = rest.starts_with("//") || next == '#' && !is_rust && !is_private;
+        let is_comment = is_line || rest.starts_with("/*") || rest.starts_with("\"\"\"");
+        let end = match next {
+            _ if is_line => rest.find('\n').unwrap_or(rest.len()),
+            '/' if is_comment => until("*/", 2),
+            '"' if is_comment => until("\"\"\"", 3),
+            'r' if rest.starts_with("r\"") => until("\"", 2),
+            'r' if rest.starts_with("r#\"") => until("\"#", 3),
+            '\'' if is_rust => end_of_char(rest),
+            '"' | '\'' | '`' => end_of_string(rest, next),
+            _ => 0,
         };
-        let taken = if skipped == 0 { next.len_utf8() } else { skipped };
-        let is_text = rest.starts_with(['"', 'r']);
-        match skipped {
+        let (part, after) = rest.split_at(if end == 0 { next.len_utf8() } else { end });
+        rest = after;
+        match end {
             0 => code.push(next),
-            _ if is_text && rest[..taken].split_whitespace().count() > 2 => code += SENTENCE,
+            _ if !is_comment && part.split_whitespace().count() > 2 => code += SENTENCE,
             _ => {}
         }
-        if skipped > 0 {
-            code.extend(rest[..taken].chars().filter(|c| *c == '\n'));
-        }
-        rest = &rest[taken..];
+        code.extend(part.chars().filter(|c| *c == '\n' && end > 0));
     }
     code
 }
@@ -236,133 +220,90 @@ fn end_of_string(text: &str, quote: char) -> usize {
 
 /// Without what follows an attribute that has it compiled for tests, or for fuzzing.
 fn without_tests(code: &str) -> String {
-    let mut kept = String::new();
-    let mut rest = code;
-    loop {
-        let marks = [
-            "#[cfg(test)]",
-            "#[cfg(fuzzing)]",
-            "#[cfg(all(test,",
-            "#[cfg(all(fuzzing,",
-            "#[cfg(any(test, fuzzing",
-        ];
-        let Some(at) = marks.iter().filter_map(|mark| rest.find(mark)).min() else { break };
+    let marks = ["test)", "fuzzing)", "all(test,", "all(fuzzing,", "any(test, fuzzing"];
+    let is_marked = |rest: &str| marks.iter().any(|mark| rest.starts_with(mark));
+    let (mut kept, mut rest) = (String::new(), code);
+    while let Some((at, _)) =
+        rest.match_indices("#[cfg(").find(|(at, mark)| is_marked(&rest[at + mark.len()..]))
+    {
         kept += &rest[..at];
         rest = &rest[at..];
         // Up to the end of the item: a semicolon, or its braces.
         let mut depth = 0;
-        let end = rest.char_indices().find(|(at, next)| {
-            depth += match next {
-                '{' | '(' | '[' => 1,
-                '}' | ')' | ']' => -1,
-                _ => 0,
-            };
-            depth == 0 && (*next == ';' || *next == ',' || *next == '}') || depth < 0 && *at > 0
+        let end = rest.find(|next: char| {
+            depth += i32::from("{([".contains(next)) - i32::from("})]".contains(next));
+            depth < 0 || depth == 0 && [';', ',', '}'].contains(&next)
         });
-        let (at, last) = end.unwrap_or((rest.len() - 1, ' '));
-        rest = &rest[if depth < 0 { at } else { at + last.len_utf8() }..];
+        let end = end.map_or(rest.len(), |at| at + usize::from(depth == 0));
+        rest = &rest[end..];
     }
     kept + rest
 }
 
 /// The types of `impl Type {` at the left, without those of traits.
 fn impls(code: &str) -> BTreeSet<String> {
-    let heads = format!("\n{code}");
-    let heads = heads.split("\nimpl").skip(1).filter_map(|rest| rest.split('{').next());
+    let code = format!("\n{code}");
+    let heads = code.split("\nimpl").skip(1).filter_map(|rest| rest.split('{').next());
     let types = heads.filter(|head| !head.contains(" for ")).filter_map(|head| {
         let mut depth = 0;
-        let plain: String = head
-            .chars()
-            .map(|next| {
-                depth += i32::from(next == '<') - i32::from(next == '>');
-                if depth > 0 || next == '>' { ' ' } else { next }
-            })
-            .collect();
-        let path = plain.split_whitespace().next()?.to_owned();
+        let named = head.trim_start_matches(|next| {
+            depth += i32::from(next == '<') - i32::from(next == '>');
+            depth > 0 || next == '>'
+        });
+        let path = named.trim_start().split(['<', ' ', '\n']).next()?;
         path.rsplit(':').next().map(str::to_owned)
     });
     types.collect()
 }
 
-/// Identifiers and the signs between them.
-fn words(code: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut open = false;
-    for next in code.chars() {
-        let part = next.is_alphanumeric() || next == '_';
-        match words.last_mut() {
-            Some(word) if part && open => word.push(next),
-            Some(word) if next == ':' && word == ":" => word.push(next),
-            _ if next.is_whitespace() => {}
-            _ => words.push(next.to_string()),
-        }
-        open = part;
-    }
-    words
+/// What stands between words.
+fn is_sign(next: char) -> bool {
+    !next.is_alphanumeric() && next != '_'
 }
 
-/// What each `use` at the left brings in.
+/// What each `use` brings in.
 fn uses(code: &str) -> Vec<(String, Vec<String>)> {
-    let words = words(code);
-    let mut found = Vec::new();
-    for (at, word) in words.iter().enumerate() {
-        if word == "use" {
-            tree(&words, at + 1, &[], &mut found);
+    let found =
+        code.match_indices("use ").filter(|(at, _)| code[..*at].chars().next_back().is_none_or(is_sign));
+    found.flat_map(|(at, mark)| leaves(&code[at + mark.len()..])).collect()
+}
+
+/// What each leaf of a tree of `use` brings in.
+fn leaves(tree: &str) -> Vec<(String, Vec<String>)> {
+    let (mut found, mut prefixes) = (Vec::new(), vec![Vec::new()]);
+    let tree = tree.split(';').next().unwrap_or(tree);
+    for part in tree.split_inclusive(['{', ',', '}']) {
+        let mut names = part.trim_end_matches(['{', ',', '}']).trim().split(" as ");
+        let (named, alias) = (names.next().unwrap_or_default(), names.next());
+        let mut path = prefixes.last().cloned().unwrap_or_default();
+        path.extend(named.split("::").filter(|name| !name.is_empty()).map(str::to_owned));
+        if part.ends_with('{') {
+            prefixes.push(path);
+            continue;
+        }
+        path.pop_if(|last| last == "self");
+        if !named.is_empty() {
+            let name = alias.map(str::to_owned).or_else(|| path.last().cloned());
+            found.push((name.unwrap_or_default(), path));
+        }
+        if part.ends_with('}') {
+            prefixes.pop();
         }
     }
     found
 }
 
-/// Reads a tree of `use` at a word, and answers which word is after it.
-fn tree(words: &[String], mut at: usize, prefix: &[String], found: &mut Vec<(String, Vec<String>)>) -> usize {
-    let mut path = prefix.to_vec();
-    loop {
-        match words[at].as_str() {
-            "{" => {
-                at += 1;
-                while words[at] != "}" {
-                    at = tree(words, at, &path, found);
-                    at += usize::from(words[at] == ",");
-                }
-                return at + 1;
-            }
-            "::" => {}
-            word if words[at + 1] == "::" => path.push(word.to_owned()),
-            word => {
-                if word != "self" {
-                    path.push(word.to_owned());
-                }
-                let alias = (words[at + 1] == "as").then(|| words[at + 2].clone());
-                let name = alias.clone().or_else(|| path.last().cloned()).unwrap_or_default();
-                found.push((name, path));
-                return at + if alias.is_some() { 3 } else { 1 };
-            }
-        }
-        at += 1;
-    }
-}
-
-/// The paths in the code besides `use`.
+/// The paths in the code, those of `use` among them.
 fn paths(code: &str) -> Vec<Vec<String>> {
-    let words = words(code);
-    let is_name = |word: &String| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at + 1 < words.len() {
-        let mut path = Vec::new();
-        while at + 1 < words.len() && is_name(&words[at]) && words[at + 1] == "::" {
-            path.push(words[at].clone());
-            at += 2;
-        }
-        if !path.is_empty() && is_name(&words[at]) {
-            path.push(words[at].clone());
-        }
-        if !path.is_empty() {
-            found.push(path);
-        }
-        at += 1;
-    }
-    found
+    let runs = code.split(|next| is_sign(next) && next != ':');
+    let paths = runs.filter(|run| run.contains("::") && !run.starts_with(':'));
+    let names = |path: &str| {
+        path.trim_end_matches(':')
+            .split("::")
+            .map(|part| part.rsplit(':').next().unwrap_or(part).to_owned())
+            .collect()
+    };
+    paths.map(names).collect()
 }
 
 /// What each script of a folder imports of the same folder. A script that is not in it is that of `shared`, from where the
@@ -399,7 +340,7 @@ pub(crate) fn script_decisions(root: &Path, drivers: &[(&str, &[&str])]) -> BTre
         for name in *names {
             let its: Vec<_> = files.iter().filter(|file| file.ends_with(name)).collect();
             assert_eq!(its.len(), 1, "{folder}: {name}");
-            let code = script_code(&read(its[0]));
+            let code = without_text(&read(its[0]), false);
             let lines = code.lines().map(str::trim).filter(|line| is_decision(line));
             found.extend(lines.map(|line| ((*name).to_owned(), line.to_owned())));
         }
@@ -421,34 +362,4 @@ fn is_decision(line: &str) -> bool {
             && word.chars().filter(char::is_ascii_digit).count() > 2
     };
     !is_import && (parts.iter().any(|part| line.contains(part)) || numbers.into_iter().any(is_long))
-}
-
-/// As [`Source::code`], of JavaScript or Python without regular expressions.
-pub(crate) fn script_code(text: &str) -> String {
-    let (mut code, mut rest) = (String::new(), text);
-    while let Some(next) = rest.chars().next() {
-        let until =
-            |end: &str, from: usize| rest[from..].find(end).map_or(rest.len(), |at| from + at + end.len());
-        let is_private = rest.starts_with('#') && rest[1..].starts_with(|c: char| c.is_alphanumeric());
-        let skipped = if rest.starts_with("//") || (rest.starts_with('#') && !is_private) {
-            until("\n", 0) - 1
-        } else if rest.starts_with("/*") {
-            until("*/", 2)
-        } else if rest.starts_with("\"\"\"") {
-            until("\"\"\"", 3)
-        } else if ['"', '\'', '`'].contains(&next) {
-            let end = end_of_string(rest, next);
-            if rest[..end].split_whitespace().count() > 2 {
-                code += SENTENCE;
-            }
-            end
-        } else {
-            code.push(next);
-            rest = &rest[next.len_utf8()..];
-            continue;
-        };
-        code.extend(rest[..skipped].chars().filter(|c| *c == '\n'));
-        rest = &rest[skipped..];
-    }
-    code
 }
