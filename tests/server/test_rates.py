@@ -101,7 +101,7 @@ def test_each_api_that_gives_is_limited_and_what_watches_or_keeps_is_not(file):
         "/tinyid/id/nextId?bizType=order&token=x": "GET", "/tinyid/id/nextSegmentIdSimple?bizType=order&token=x": "POST",
     }  # fmt: skip
     described = json.loads((ROOT / "server/openapi.json").read_text())["paths"].items()
-    described = {path for path, methods in described if any("429" in one.get("responses", ()) for one in methods.values())}
+    described = {path for path, methods in described if '"429":' in json.dumps(methods)}
     with Server(file.url, *SLOW) as server:
         client = server.client()
         status, lease = client.claim("one")

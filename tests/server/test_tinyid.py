@@ -73,8 +73,12 @@ def test_a_batch_may_be_empty_and_is_as_large_as_one_of_tinyid(file, new_tag):
             assert json.loads(client.get(f"/tinyid/id/nextId?{words}={size}")[1]) == nothing
             assert client.get(f"/tinyid/id/nextIdSimple?{words}={size}") == (200, "")
         form = {"Content-Type": "application/x-www-form-urlencoded"}
-        for method in ("POST", "PUT", "PATCH", "DELETE"):
-            assert client.request(method, "/tinyid/id/nextIdSimple/", f"{words}=2", form)[2].count(",") == 1, method
+        for name in ("nextId", "nextIdSimple", "nextSegmentId", "nextSegmentIdSimple"):
+            for method in ("POST", "PUT", "PATCH", "DELETE"):
+                status, _, body = client.request(method, f"/tinyid/id/{name}/", f"{words}=2", form)
+                assert status == 200 and "," in body and "null" not in body, (method, name)
+            allowed = client.request("OPTIONS", f"/tinyid/id/{name}")[1]["allow"]
+            assert allowed == "GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS", name
         for size in ("99999", "100000", "100001"):
             ids = json.loads(client.get(f"/tinyid/id/nextId?{words}={size}")[1])["data"]
             assert len(set(ids)) == min(int(size), 100_000)
