@@ -61,6 +61,7 @@ abstract class Opened implements AutoCloseable {
         void free() {
             lock.lock();
             try {
+                if (isFreed) return;
                 isFreed = true;
                 free.accept(value);
             } finally {
