@@ -9,10 +9,9 @@ use leafid::{Answer, Code, Completion, Error, Fetched, Segment};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-/// The texts of an event, the first of which names its kind: `log`, `wake`, `claim`, `renew`, `release`, `worker`,
-/// `times`, `fetch`.
+/// The texts of an event, the first of which names its kind: `log`, `wake`, `gone`; or a call of a user's object:
+/// `claim`, `renew`, `release`, `worker`, `times`, `fetch`.
 type Event = Vec<Option<String>>;
 
 /// What a user's object returned, as its kind says; `None` for null.
@@ -54,14 +53,19 @@ pub(crate) fn wake(number: i64) {
     post(vec![Some("wake".into()), Some(number.to_string())]);
 }
 
-/// Asks the user's object of this number, and waits for what it returns.
-pub(crate) fn ask(kind: &str, object: i64, words: Event, patience: Duration) -> Answer<Values> {
+/// No call of the user's object of this number follows.
+pub(crate) fn gone(object: i64) {
+    post(vec![Some("gone".into()), Some(object.to_string())]);
+}
+
+/// Asks the user's object of this number, and waits for what it returns, however long: the host gives up a call that takes
+/// too long, and gives back what it brings later.
+pub(crate) fn ask(kind: &str, object: i64, words: Event) -> Answer<Values> {
     let (sender, receiver) = channel();
-    let ticket = queue(kind, object, words, Waiter::Call(sender));
-    receiver.recv_timeout(patience).unwrap_or_else(|_| {
-        state().waiters.remove(&ticket);
-        Err("it has not returned in time".into())
-    })
+    queue(kind, object, words, Waiter::Call(sender));
+    receiver
+        .recv()
+        .unwrap_or_else(|_| Err("the JVM lost its call, perhaps for want of memory; see the log".into()))
 }
 
 /// Asks the user's object of this number for a segment.
@@ -69,7 +73,7 @@ pub(crate) fn fetch(object: i64, words: Event, completion: Completion) {
     queue("fetch", object, words, Waiter::Fetch(completion));
 }
 
-fn queue(kind: &str, object: i64, words: Event, waiter: Waiter) -> i64 {
+fn queue(kind: &str, object: i64, words: Event, waiter: Waiter) {
     let mut state = state();
     state.tickets += 1;
     let ticket = state.tickets;
@@ -79,7 +83,6 @@ fn queue(kind: &str, object: i64, words: Event, waiter: Waiter) -> i64 {
     state.queue.push_back(event);
     drop(state);
     CAME.notify_one();
-    ticket
 }
 
 natives! { "io.leafid.Native";
@@ -120,7 +123,7 @@ natives! { "io.leafid.Native";
         };
         let waiter = state().waiters.remove(&ticket);
         match waiter {
-            // A call that has waited too long has gone.
+            // The receiver waits.
             Some(Waiter::Call(sender)) => _ = sender.send(answer),
             Some(Waiter::Fetch(completion)) => completion.answer(answer.and_then(segment)),
             None => {}

@@ -9,7 +9,6 @@ use jni::objects::JString;
 use jni::sys::jlong;
 use leafid::{OptionOf, Segments};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 /// Segments, and the tags that Java has handles of. They go with it.
 pub(crate) struct SegmentsHandle {
@@ -22,11 +21,12 @@ pub(crate) struct SegmentsHandle {
 natives! { "io.leafid.Segments";
     /// Opens segments; it may wait. `fetch` is the number of the user's object that fetches, 0 without one.
     "open"(env, options: Rows<'l>, fetch: jlong) -> jlong {
+        // Before anything fails: it has Java forget the object.
+        let fetch = UserObject::of(fetch);
         let mut builder = Segments::builder();
         each(env, OptionOf::Segments, &options, |name, value| builder.set_value(name, value))?;
-        if fetch != 0 {
-            // The host bounds how long a fetch may take.
-            builder = builder.source(UserObject { number: fetch, patience: Duration::MAX }.segments());
+        if let Some(fetch) = fetch {
+            builder = builder.source(fetch.segments());
         }
         Ok(keep(SegmentsHandle { tags: Mutex::default(), segments: builder.open()? }))
     }

@@ -7,27 +7,20 @@ use crate::stats;
 use jni::objects::{JLongArray, JObject, JString};
 use jni::sys::{jint, jlong};
 use jni::{EnvUnowned, jni_mangle};
-use leafid::{DEFAULT_TIMEOUT_MS, OptionOf, OptionValue, Snowflake};
-use std::time::Duration;
+use leafid::{OptionOf, Snowflake};
 
 natives! { "io.leafid.Snowflake";
     /// Opens a snowflake; it may wait. `workers` is the number of the user's object that leases worker ids, or only returns
     /// them; `peers` that of the clocks of peers; 0 without one.
     "open"(env, options: Rows<'l>, workers: jlong, leases: bool, peers: jlong) -> jlong {
-        let (mut builder, mut timeout_ms) = (Snowflake::builder(), DEFAULT_TIMEOUT_MS);
-        each(env, OptionOf::Snowflake, &options, |name, value| {
-            if let ("timeout_ms", OptionValue::Int(ms)) = (name, &value) {
-                timeout_ms = *ms;
-            }
-            builder.set_value(name, value)
-        })?;
-        // A negative time is refused by the opening.
-        let patience = Duration::from_millis(timeout_ms.max(0) as u64);
-        if workers != 0 {
-            builder = builder.worker(UserObject { number: workers, patience }.workers(leases));
+        // Before anything fails: they have Java forget the objects.
+        let (workers, peers) = (UserObject::of(workers), UserObject::of(peers));
+        let mut builder = Snowflake::builder();
+        each(env, OptionOf::Snowflake, &options, |name, value| builder.set_value(name, value))?;
+        if let Some(workers) = workers {
+            builder = builder.worker(workers.workers(leases));
         }
-        if peers != 0 {
-            let peers = UserObject { number: peers, patience };
+        if let Some(peers) = peers {
             builder = builder.peer_times(move || peers.times());
         }
         Ok(keep(builder.open()?))

@@ -1,49 +1,55 @@
 //! The user's objects as the host's sources: of worker ids, of peers' clocks and of segments. leafid calls them on its own
 //! threads, which wait until Java has answered.
 
-use crate::events::{Values, ask, fetch, numbers};
-use leafid::{Answer, ClaimRequest, Lease, Renewal, SegmentSource, WorkerLeases, WorkerSource};
-use std::time::Duration;
+use crate::events::{Values, ask, fetch, gone, numbers};
+use leafid::{
+    Answer, ClaimRequest, Completion, FetchRequest, Lease, Renewal, SegmentSource, WorkerLeases, WorkerSource,
+};
 
-/// A user's object: its number, and how long it may take.
-#[derive(Clone, Copy)]
-pub(crate) struct UserObject {
-    pub(crate) number: i64,
-    pub(crate) patience: Duration,
-}
+/// A user's object: its number, by which Java keeps it as long as this is there.
+pub(crate) struct UserObject(i64);
 
 impl UserObject {
+    /// `None` for 0.
+    pub(crate) fn of(number: i64) -> Option<UserObject> {
+        (number != 0).then_some(UserObject(number))
+    }
+
     /// A source of worker ids that returns leases, or only numbers.
     pub(crate) fn workers(self, leases: bool) -> WorkerSource {
-        let source = match leases {
-            true => WorkerSource::leases(self),
-            false => WorkerSource::callback(move |request| {
-                Ok(self
-                    .ask("worker", words_of(request))?
-                    .map(|values| numbers(&values))
-                    .transpose()?
-                    .and_then(|ids| ids.first().copied()))
-            }),
-        };
-        source.with_identity((self.number as usize, 0))
+        if leases {
+            return WorkerSource::leases(self);
+        }
+        WorkerSource::callback(move |request| {
+            let values = self.ask("worker", words_of(request))?;
+            let ids = values.map(|values| numbers(&values)).transpose()?;
+            Ok(ids.and_then(|ids| ids.first().copied()))
+        })
     }
 
     /// The clocks of peers.
-    pub(crate) fn times(self) -> Answer<Vec<i64>> {
+    pub(crate) fn times(&self) -> Answer<Vec<i64>> {
         numbers(&self.ask("times", Vec::new())?.unwrap_or_default())
     }
 
     /// A source of segments.
     pub(crate) fn segments(self) -> SegmentSource {
-        SegmentSource::deferred(move |request, completion| {
-            let words =
-                vec![Some(request.tag), Some(request.step.to_string()), Some(request.after.to_string())];
-            fetch(self.number, words, completion);
-        })
+        SegmentSource::deferred(move |request, completion| self.fetch(request, completion))
     }
 
-    fn ask(self, kind: &str, words: Vec<Option<String>>) -> Answer<Values> {
-        ask(kind, self.number, words, self.patience)
+    fn fetch(&self, request: FetchRequest, completion: Completion) {
+        let words = vec![Some(request.tag), Some(request.step.to_string()), Some(request.after.to_string())];
+        fetch(self.0, words, completion);
+    }
+
+    fn ask(&self, kind: &str, words: Vec<Option<String>>) -> Answer<Values> {
+        ask(kind, self.0, words)
+    }
+}
+
+impl Drop for UserObject {
+    fn drop(&mut self) {
+        gone(self.0);
     }
 }
 

@@ -44,16 +44,12 @@ final class Native {
         WAITING.remove(number);
     }
 
-    /** The number of a user's object; 0 for null. */
+    /** The number of a user's object, until the native side says that it is gone; 0 for null. */
     static long keep(UserObject object) {
         if (object == null) return 0;
         long number = number();
         OBJECTS.put(number, object);
         return number;
-    }
-
-    static void forget(long number) {
-        OBJECTS.remove(number);
     }
 
     private static void takeEvents() {
@@ -73,10 +69,10 @@ final class Native {
         } else if (event[0].equals("wake")) {
             Runnable look = WAITING.get(Long.parseLong(event[1]));
             if (look != null) look.run();
+        } else if (event[0].equals("gone")) {
+            OBJECTS.remove(Long.parseLong(event[1]));
         } else {
-            UserObject object = OBJECTS.get(Long.parseLong(event[2]));
-            if (object == null) answer(Long.parseLong(event[1]), null, "it was closed", null);
-            else object.ask(event);
+            OBJECTS.get(Long.parseLong(event[2])).ask(event);
         }
     }
 

@@ -94,13 +94,10 @@ abstract class Opened implements AutoCloseable {
     /** Where its ids are unique: two of one space may serve one column. */
     abstract String space();
 
-    /** Opens it for the first time. The native side calls these of the user's objects until all is freed. */
-    final void start(long... objects) {
+    /** Opens it for the first time. */
+    final void start() {
         Queue<Handle> all = handles;
-        Runnable gone = () -> {
-            all.forEach(Handle::free);
-            for (long object : objects) Native.forget(object);
-        };
+        Runnable gone = () -> all.forEach(Handle::free);
         OPENINGS.readLock().lock();
         try {
             if (isCheckpoint) throw new LeafidException("closed", "a checkpoint is being made: open after it", true);
@@ -129,7 +126,7 @@ abstract class Opened implements AutoCloseable {
         }
     }
 
-    /** Closes it until it is resumed. The user's objects are kept: a lease that comes later is given back. */
+    /** Closes it until it is resumed. */
     void pause() {
         changes.lock();
         try {

@@ -18,19 +18,19 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class Segments extends Opened {
     private final String[][] rows;
-    private final long fetch;
+    private final UserObject fetch;
     private final Map<String, Tag> tags = new ConcurrentHashMap<>();
 
     private Segments(Builder options) {
         super(Segments::close, Segments::free);
         rows = options.rows();
-        fetch = Native.keep(options.fetch());
-        start(fetch);
+        fetch = options.fetch();
+        start();
     }
 
     @Override
     long begin() {
-        return open(rows, fetch);
+        return open(rows, Native.keep(fetch));
     }
 
     @Override

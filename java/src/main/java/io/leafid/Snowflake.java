@@ -18,9 +18,9 @@ import java.util.stream.LongStream;
  */
 public final class Snowflake extends Opened {
     private final String[][] rows;
-    private final long workers;
+    private final UserObject workers;
     private final boolean leases;
-    private final long peers;
+    private final UserObject peers;
     private final Layout layout;
     /** What virtual threads wait for, while ids are not at hand. */
     private final AtomicReference<CompletableFuture<Void>> waited = new AtomicReference<>();
@@ -28,10 +28,10 @@ public final class Snowflake extends Opened {
     private Snowflake(Builder options) {
         super(Snowflake::close, Snowflake::free);
         rows = options.rows();
-        workers = Native.keep(options.workers());
+        workers = options.workers();
         leases = options.leases != null;
-        peers = Native.keep(options.peers());
-        start(workers, peers);
+        peers = options.peers();
+        start();
         long[] fields = new long[Layout.FIELDS];
         layout(handle, fields);
         layout = new Layout(fields);
@@ -39,7 +39,7 @@ public final class Snowflake extends Opened {
 
     @Override
     long begin() {
-        return open(rows, workers, leases, peers);
+        return open(rows, Native.keep(workers), leases, Native.keep(peers));
     }
 
     @Override

@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -177,6 +178,34 @@ class SnowflakeTest {
         };
         LeafidException error = refused("worker_lost", () -> options().worker(claim).open());
         assertTrue(error.getMessage().contains("StackOverflowError"), error.getMessage());
+    }
+
+    /** Its opening has failed by then, and no object of Java is left that held it. */
+    @Test
+    void aLeaseThatComesLateIsGivenBack() throws Exception {
+        CountDownLatch failed = new CountDownLatch(1);
+        CompletableFuture<String> released = new CompletableFuture<>();
+        WorkerLeases slow = new WorkerLeases() {
+            @Override
+            public Lease claim(ClaimRequest request) throws Exception {
+                failed.await();
+                return new Lease(6, request.nowMs(), request.untilMs(), null, "secret");
+            }
+
+            @Override
+            public Renewal renew(Lease lease, long untilMs) {
+                return new Renewal(untilMs);
+            }
+
+            @Override
+            public void release(Lease lease, long untilMs) {
+                released.complete(lease.workerId() + " " + lease.token());
+            }
+        };
+        LeafidException error = refused("worker_lost", () -> options().worker(slow).timeoutMs(50).open());
+        assertTrue(error.getMessage().contains("within timeoutMs (50); see what it waits for"), error.getMessage());
+        failed.countDown();
+        assertEquals("6 secret", released.join());
     }
 
     @Test
