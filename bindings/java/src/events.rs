@@ -7,11 +7,11 @@ use jni::sys::jlong;
 use leafid::log_queue::{Level, LevelFilter, QueuedLogger};
 use leafid::{Answer, Code, Completion, Error, Fetched, Segment};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 
-/// The texts of an event, the first of which names its kind: `log`, `wake`, `gone`; or a call of a user's object:
-/// `claim`, `renew`, `release`, `worker`, `times`, `fetch`.
+/// The texts of an event, the first of which names its kind: `log` (a line is there to take), `wake`, `gone`; or a call of
+/// a user's object: `claim`, `renew`, `release`, `worker`, `times`, `fetch`.
 type Event = Vec<Option<String>>;
 
 /// What a user's object returned, as its kind says; `None` for null.
@@ -33,6 +33,11 @@ struct State {
 static STATE: Mutex<State> =
     Mutex::new(State { queue: VecDeque::new(), tickets: 0, waiters: BTreeMap::new() });
 static CAME: Condvar = Condvar::new();
+/// The next line of the log. Those after it wait in the host's queue, which has an end.
+static LINE: LazyLock<(SyncSender<Event>, Mutex<Receiver<Event>>)> = LazyLock::new(|| {
+    let (sender, receiver) = sync_channel(1);
+    (sender, Mutex::new(receiver))
+});
 static LOGGER: QueuedLogger = QueuedLogger::new(deliver);
 
 fn state() -> MutexGuard<'static, State> {
@@ -45,7 +50,9 @@ fn post(event: Event) {
 }
 
 fn deliver(level: Level, message: &str) {
-    post(vec![Some("log".into()), Some(level.as_str().to_ascii_lowercase()), Some(message.into())]);
+    post(vec![Some("log".into())]);
+    // Waits until Java has taken the one before. It cannot fail: both ends are kept.
+    let _ = LINE.0.send(vec![Some(level.as_str().to_ascii_lowercase()), Some(message.into())]);
 }
 
 /// A call of Java looks again whether it has its ids.
@@ -85,6 +92,17 @@ fn queue(kind: &str, object: i64, words: Event, waiter: Waiter) {
     CAME.notify_one();
 }
 
+/// Who waits for the answer to this call, and does so no longer.
+fn take_waiter(ticket: i64) -> Option<Waiter> {
+    state().waiters.remove(&ticket)
+}
+
+/// The ticket of a call of a user's object.
+fn ticket_of(event: &Event) -> Option<i64> {
+    let [_, Some(ticket), Some(_), ..] = &event[..] else { return None };
+    ticket.parse().ok()
+}
+
 natives! { "io.leafid.Native";
     /// Has leafid log to Java.
     "listen"(_env) {
@@ -103,12 +121,25 @@ natives! { "io.leafid.Native";
             }
         };
         drop(state);
-        Ok(new_texts(env, &event)?)
+        let texts = new_texts(env, &event);
+        if texts.is_err() {
+            // Java does not hear of the call: its waiter learns that.
+            drop(ticket_of(&event).and_then(take_waiter));
+        }
+        Ok(texts?)
+    }
+
+    /// The level and text of the next line of the log, after a wait for it.
+    "takeLine"(env) -> Texts<'l> {
+        let line = LINE.1.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        Ok(new_texts(env, &line.unwrap_or_default())?)
     }
 
     /// What a user's object returned, or the text of its failure, with a code if it is an error of leafid. One that
     /// nothing waits for is dropped.
     "answer"(env, ticket: jlong, values: Texts<'l>, failed: JString<'l>, code: JString<'l>) {
+        // Taken first: a failure below drops it, and ends its wait.
+        let waiter = take_waiter(ticket);
         let given = if values.is_null() { None } else { Some(texts(env, &values)?) };
         let failed = (!failed.is_null()).then(|| failed.try_to_string(env)).transpose()?;
         let code = (!code.is_null()).then(|| code.try_to_string(env)).transpose()?;
@@ -121,7 +152,6 @@ natives! { "io.leafid.Native";
                 })
             }
         };
-        let waiter = state().waiters.remove(&ticket);
         match waiter {
             // The receiver waits.
             Some(Waiter::Call(sender)) => _ = sender.send(answer),

@@ -3,6 +3,7 @@ package io.leafid;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 /** What the native library has for this program, in order, and the thread that takes it. */
 final class Native {
@@ -20,11 +21,11 @@ final class Native {
                     + ": both must be of one version");
         }
         listen();
-        Thread events = new Thread(Native::takeEvents, "leafid-events");
-        events.setDaemon(true);
-        events.setContextClassLoader(null);
-        events.start();
+        daemon(Native::takeEvents, "leafid-events");
     }
+
+    /** Writes the log; it begins with the first line. The thread of the events alone uses this. */
+    private static Thread log;
 
     private Native() {}
 
@@ -52,20 +53,44 @@ final class Native {
         return number;
     }
 
+    private static Thread daemon(Runnable work, String name) {
+        Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        thread.setContextClassLoader(null);
+        thread.start();
+        return thread;
+    }
+
     private static void takeEvents() {
         for (;;) {
             try {
-                handle(takeEvent());
+                handle(Native::takeEvent);
             } catch (Throwable failed) {
-                // Such as for want of memory: the next event is another one.
-                Log.write("error", "an event was lost: " + failed);
+                // It could not even be said: the next event is another one.
             }
+        }
+    }
+
+    /** Handles the next event. Nothing of a user's runs here: each call that waits would wait for it. */
+    static void handle(Supplier<String[]> next) {
+        try {
+            handle(next.get());
+        } catch (Throwable failed) {
+            // Such as for want of memory. It may have been that of any call, so each looks again.
+            for (Runnable look : WAITING.values()) {
+                try {
+                    look.run();
+                } catch (Throwable again) {
+                    // The others look all the same.
+                }
+            }
+            Threads.CALLBACKS.execute(() -> Log.write("error", "an event was lost: " + failed));
         }
     }
 
     private static void handle(String[] event) {
         if (event[0].equals("log")) {
-            Log.write(event[1], event[2]);
+            if (log == null) log = daemon(Native::takeLines, "leafid-log");
         } else if (event[0].equals("wake")) {
             Runnable look = WAITING.get(Long.parseLong(event[1]));
             if (look != null) look.run();
@@ -76,9 +101,23 @@ final class Native {
         }
     }
 
+    /** An appender may block, and may ask for an id. */
+    private static void takeLines() {
+        for (;;) {
+            try {
+                String[] line = takeLine();
+                Log.write(line[0], line[1]);
+            } catch (Throwable failed) {
+                // For want of memory, or that of an appender: the next line is another one.
+            }
+        }
+    }
+
     static native void listen();
 
     static native String[] takeEvent();
+
+    static native String[] takeLine();
 
     static native void answer(long ticket, String[] values, String failed, String code);
 

@@ -31,7 +31,7 @@ final class PendingIds {
     }
 
     private void look() {
-        LeafidException failed = null;
+        Throwable failed = null;
         synchronized (this) {
             if (handle == 0) return;
             try {
@@ -40,7 +40,8 @@ final class PendingIds {
                 tag.requireOpen(of);
                 // Once they are written, none is put back: a cancel from here on leaves a gap.
                 if (!result.isDone()) write(handle, ids);
-            } catch (LeafidException error) {
+            } catch (Throwable error) {
+                // Also for want of memory: a call that is not looked at any more would wait for ever.
                 failed = error;
             }
             end();

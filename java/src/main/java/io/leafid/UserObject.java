@@ -22,7 +22,8 @@ final class UserObject {
         long ticket = Long.parseLong(event[1]);
         try {
             executor.execute(() -> run(ticket, event));
-        } catch (RuntimeException refused) {
+        } catch (Throwable refused) {
+            // Also an executor that gets no thread.
             Native.answer(ticket, null, "its executor refused it: " + refused, null);
         }
     }

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -178,6 +179,15 @@ class SnowflakeTest {
         };
         LeafidException error = refused("worker_lost", () -> options().worker(claim).open());
         assertTrue(error.getMessage().contains("StackOverflowError"), error.getMessage());
+    }
+
+    @Test
+    void anExecutorThatGetsNoThreadIsAnError() {
+        Executor none = work -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        };
+        LeafidException error = refused("worker_lost", () -> options().worker((name, previous) -> 3L).executor(none).open());
+        assertTrue(error.getMessage().contains("unable to create native thread"), error.getMessage());
     }
 
     /** Its opening has failed by then, and no object of Java is left that held it. */

@@ -12,6 +12,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -23,50 +24,70 @@ import org.junit.jupiter.api.function.Executable;
 final class Support {
     private Support() {}
 
-    /** A snowflake of another copy of the classes, which has a native library of its own: another process, as it were. */
-    static final class Copy implements AutoCloseable {
+    /** Another copy of the classes, which has a native library of its own: another process, as it were. It has no SLF4J. */
+    static final class Classes implements AutoCloseable {
         private final URLClassLoader loader;
+
+        Classes() {
+            URL[] classes = {Snowflake.class.getProtectionDomain().getCodeSource().getLocation()};
+            loader = new URLClassLoader(classes, ClassLoader.getPlatformClassLoader());
+        }
+
+        /** A snowflake or segments. Each option is its name and its values. */
+        AutoCloseable open(Class<?> ours, String[]... options) {
+            try {
+                Class<?> theirs = loader.loadClass(ours.getName());
+                assertNotEquals(ours, theirs);
+                Object builder = theirs.getMethod("builder").invoke(null);
+                for (String[] option : options) {
+                    builder.getClass().getMethod("option", String.class, String[].class)
+                            .invoke(builder, option[0], Arrays.copyOfRange(option, 1, option.length));
+                }
+                return (AutoCloseable) builder.getClass().getMethod("open").invoke(builder);
+            } catch (ReflectiveOperationException error) {
+                throw new AssertionError(error);
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            loader.close();
+        }
+    }
+
+    /** Calls a method of an object of such a copy. */
+    static Object call(Object object, String method, Object... arguments) {
+        Class<?>[] kinds = Arrays.stream(arguments).map(Object::getClass).toArray(Class<?>[]::new);
+        try {
+            return object.getClass().getMethod(method, kinds).invoke(object, arguments);
+        } catch (ReflectiveOperationException error) {
+            throw new AssertionError(error);
+        }
+    }
+
+    /** A snowflake of such a copy. */
+    static final class Copy implements AutoCloseable {
+        private final Classes classes = new Classes();
         private final AutoCloseable flake;
 
         Copy(Path stateDir, String worker) {
-            URL[] classes = {Snowflake.class.getProtectionDomain().getCodeSource().getLocation()};
-            loader = new URLClassLoader(classes, ClassLoader.getPlatformClassLoader());
-            try {
-                Class<?> theirs = loader.loadClass("io.leafid.Snowflake");
-                assertNotEquals(Snowflake.class, theirs);
-                Object builder = theirs.getMethod("builder").invoke(null);
-                String[][] options = {{"stateDir", stateDir.toString()}, {"worker", worker}, {"exclusiveRange", "true"}};
-                for (String[] option : options) {
-                    builder.getClass().getMethod("option", String.class, String[].class)
-                            .invoke(builder, option[0], new String[] {option[1]});
-                }
-                flake = (AutoCloseable) builder.getClass().getMethod("open").invoke(builder);
-            } catch (ReflectiveOperationException error) {
-                throw new AssertionError(error);
-            }
-        }
-
-        private Object call(String method) {
-            try {
-                return flake.getClass().getMethod(method).invoke(flake);
-            } catch (ReflectiveOperationException error) {
-                throw new AssertionError(error);
-            }
+            flake = classes.open(Snowflake.class, new String[] {"stateDir", stateDir.toString()}, new String[] {"worker", worker},
+                    new String[] {"exclusiveRange", "true"});
         }
 
         long next() {
-            return (long) call("next");
+            return (long) call(flake, "next");
         }
 
         int workerId() {
-            return (int) call("workerId");
+            return (int) call(flake, "workerId");
         }
 
         @Override
         public void close() {
             try {
                 flake.close();
-                loader.close();
+                classes.close();
             } catch (Exception error) {
                 throw new AssertionError(error);
             }
