@@ -5,9 +5,9 @@ use crate::options::{Rows, each};
 use crate::source::UserObject;
 use crate::stats;
 use jni::objects::{JLongArray, JObject, JString};
-use jni::sys::{jint, jlong};
+use jni::sys::{jboolean, jint, jlong};
 use jni::{EnvUnowned, jni_mangle};
-use leafid::{OptionOf, Snowflake};
+use leafid::{OptionOf, Run, Snowflake};
 
 natives! { "io.leafid.Snowflake";
     /// Opens a snowflake; it may wait. `workers` is the number of the user's object that leases worker ids, or only returns
@@ -44,6 +44,20 @@ natives! { "io.leafid.Snowflake" freed Snowflake;
     "fill"(env, ids, out: JLongArray<'l>) {
         let taken = ids.take(out.len(env)?)?;
         Ok(write(env, &out, 0, &taken)?)
+    }
+
+    /// Ids that are at hand into a part of an array. Returns their number, which is 0 if `next` has to wait.
+    "tryFill"(env, ids, out: JLongArray<'l>, from: jint) -> jint {
+        let Some(run) = ids.try_run(out.len(env)?.saturating_sub(from as usize))? else { return Ok(0) };
+        let mut taken = vec![0; run.count];
+        Run::write_all(&[run], &mut taken);
+        write(env, &out, from, &taken)?;
+        Ok(run.count as jint)
+    }
+
+    /// Whether `workerId` and `stats` wait for a lazy claim.
+    "isUnclaimed"(_env, ids) -> jboolean {
+        Ok(ids.is_unclaimed())
     }
 
     /// The worker id; it may wait for a lazy claim.

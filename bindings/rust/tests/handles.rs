@@ -34,6 +34,29 @@ fn iteration_goes_on_and_tells_of_the_end() {
 }
 
 #[test]
+fn what_is_at_hand_is_taken_without_a_wait() {
+    let place = Place::new();
+    let flake = place.builder().worker(1).lazy(true).open().unwrap();
+    assert!(flake.is_unclaimed());
+    assert_eq!(flake.try_run(10).unwrap(), None);
+    let mut ids = vec![flake.next().unwrap()];
+    assert!(!flake.is_unclaimed());
+    while ids.len() < 10_000 {
+        let Some(run) = flake.try_run(10_000).unwrap() else { continue };
+        let from = ids.len();
+        ids.resize(from + run.count, 0);
+        leafid::Run::write_all(&[run], &mut ids[from..]);
+        assert_eq!(at_ms(ids[from]), at_ms(*ids.last().unwrap()), "of one tick");
+    }
+    assert!(ids.is_sorted() && sorted_and_distinct(ids));
+    assert_eq!(flake.try_run(0).unwrap(), None);
+    assert_eq!(flake.try_run((1 << 24) + 1).unwrap_err().code(), Code::InvalidArgument);
+    flake.close().unwrap();
+    assert_eq!(flake.try_run(1).unwrap(), None);
+    assert!(!flake.is_unclaimed(), "it claims none any more");
+}
+
+#[test]
 fn runs_are_watched_and_no_id_of_another_handle_comes_between() {
     for clock_source in [ClockSource::System, ClockSource::Coarse] {
         let place = Place::new();

@@ -56,6 +56,17 @@ impl Snowflake {
         }
     }
 
+    /// Issues ids of one tick, at most `most` of them, as [`Snowflake::try_next`]. Errors: `invalid_argument`.
+    #[doc(hidden)]
+    pub fn try_run(&self, most: usize) -> Result<Option<Run>> {
+        check_n(most)?;
+        // The core reserves one at least.
+        if most == 0 {
+            return Ok(None);
+        }
+        Ok(self.at_hand(|core, now_ms| core.reserve(now_ms, most)))
+    }
+
     fn reserve_all(
         &self,
         n: usize,

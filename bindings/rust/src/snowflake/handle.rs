@@ -7,7 +7,7 @@ use crate::snowflake::registry::{existing_registry, registry};
 use crate::snowflake::wait::Wait;
 use crate::tasks::interrupt::Interrupted;
 use crate::worker::settings::SnowflakeSettings;
-use leafid_core::{Action, Code, Error, Layout, Result, Run};
+use leafid_core::{Action, Code, Error, Layout, Result, Run, Snowflake as Core};
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
@@ -61,11 +61,20 @@ impl Snowflake {
     /// [`Snowflake::next`].
     #[inline]
     pub fn try_next(&self) -> Option<i64> {
+        self.at_hand(|core, now_ms| core.next(now_ms))
+    }
+
+    /// Runs one step of the core, if it needs no action.
+    #[inline]
+    pub(crate) fn at_hand<T>(
+        &self,
+        step: impl FnOnce(&Core, i64) -> std::result::Result<T, Action>,
+    ) -> Option<T> {
         let (generator, generation) = self.generator.load()?;
         let watch = os::process::watch_generation()?;
-        let id = generator.core.next(generator.clock.now_ms()).ok()?;
+        let made = step(&generator.core, generator.clock.now_ms()).ok()?;
         // Checked after the step: in a forked child the step changed a copy of the parent's generator.
-        (watch.is_still(generation) && !self.closed.load(Relaxed)).then_some(id)
+        (watch.is_still(generation) && !self.closed.load(Relaxed)).then_some(made)
     }
 
     /// As [`Snowflake::next`], but returns `would_block` if `interrupted` returns true during a long wait.
@@ -83,6 +92,12 @@ impl Snowflake {
     /// The worker id that is held. Errors: as [`Snowflake::stats`].
     pub fn worker_id(&self) -> Result<u32> {
         Ok(self.generator()?.worker_id())
+    }
+
+    /// Whether [`Snowflake::stats`] and [`Snowflake::worker_id`] claim a worker id first, for which they may wait.
+    #[doc(hidden)]
+    pub fn is_unclaimed(&self) -> bool {
+        !self.is_closed() && self.generator.get().is_none()
     }
 
     /// For messages, without a claim: `worker_id=7`, `closed`, or `unclaimed`.

@@ -2,7 +2,6 @@ package io.leafid;
 
 import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 
 /**
@@ -22,8 +21,7 @@ public final class Snowflake extends Opened {
     private final boolean leases;
     private final UserObject peers;
     private final Layout layout;
-    /** What virtual threads wait for, while ids are not at hand. */
-    private final AtomicReference<CompletableFuture<Void>> waited = new AtomicReference<>();
+    private final PendingFills pending = new PendingFills(this);
 
     private Snowflake(Builder options) {
         super(Snowflake::close, Snowflake::free);
@@ -75,39 +73,16 @@ public final class Snowflake extends Opened {
     }
 
     private long nextSlowly() {
-        if (!Threads.isVirtual()) return next(handle);
-        for (;;) {
-            Threads.await(atHand());
-            long id = tryNext(handle);
-            if (id >= 0) return id;
-        }
+        long of = handle;
+        return Threads.isVirtual() ? Threads.await(pending.add(of, new long[1], 0))[0] : next(of);
     }
 
     /** The same, without a wait of this thread. */
     public CompletableFuture<Long> nextAsync() {
-        long id = tryNext(handle);
-        return id >= 0 ? CompletableFuture.completedFuture(id) : atHand().thenCompose(there -> nextAsync());
-    }
-
-    /** Done when ids were at hand, which one thread waits for on behalf of all. */
-    private CompletableFuture<Void> atHand() {
-        CompletableFuture<Void> own = new CompletableFuture<>();
-        while (!waited.compareAndSet(null, own)) {
-            CompletableFuture<Void> others = waited.get();
-            if (others != null) return others;
-        }
-        Threads.WAITS.execute(() -> {
-            Throwable failed = null;
-            try {
-                next(handle);
-            } catch (Throwable error) {
-                failed = error;
-            }
-            waited.set(null);
-            if (failed == null) own.complete(null);
-            else own.completeExceptionally(failed);
-        });
-        return own;
+        long of = handle;
+        long id = tryNext(of);
+        if (id >= 0) return CompletableFuture.completedFuture(id);
+        return Threads.handedOver(pending.add(of, new long[1], 0), ids -> ids[0]);
     }
 
     /**
@@ -118,13 +93,27 @@ public final class Snowflake extends Opened {
     public long[] take(int n) {
         if (n < 0) throw new LeafidException("invalid_argument", "n is " + n + ": it must be 0 or more", false);
         long[] ids = new long[n];
-        fill(ids);
-        return ids;
+        long of = handle;
+        if (!Threads.isVirtual()) {
+            if (n > 0) fill(of, ids);
+            return ids;
+        }
+        int had = n == 0 ? 0 : tryFill(of, ids, 0);
+        return had < n ? Threads.await(pending.add(of, ids, had)) : ids;
     }
 
     /** Fills an array with ids, as {@link #take}. */
     public void fill(long[] ids) {
-        if (ids.length > 0) Threads.waiting(() -> fill(handle, ids));
+        // On a failure it is as it was.
+        if (Threads.isVirtual()) System.arraycopy(take(ids.length), 0, ids, 0, ids.length);
+        else if (ids.length > 0) fill(handle, ids);
+    }
+
+    /** Waits for a lazy claim, where the next call of a virtual thread would. */
+    private long claimed() {
+        long of = handle;
+        if (Threads.isVirtual() && isUnclaimed(of)) Threads.await(pending.add(of, new long[0], 0));
+        return of;
     }
 
     /** Ids without an end. */
@@ -134,7 +123,7 @@ public final class Snowflake extends Opened {
 
     /** The worker id that is held. */
     public int workerId() {
-        return Threads.waiting(() -> workerId(handle));
+        return workerId(claimed());
     }
 
     /** The layout of the ids. */
@@ -144,7 +133,7 @@ public final class Snowflake extends Opened {
 
     /** The statistics of the generator. */
     public SnowflakeStats stats() {
-        return new SnowflakeStats(Threads.waiting(() -> stats(handle)));
+        return new SnowflakeStats(stats(claimed()));
     }
 
     /**
@@ -168,11 +157,15 @@ public final class Snowflake extends Opened {
 
     private native long tryNext(long handle);
 
-    private native long next(long handle);
+    native long next(long handle);
 
     private native void fill(long handle, long[] out);
 
-    private native int workerId(long handle);
+    native int tryFill(long handle, long[] out, int from);
+
+    private native boolean isUnclaimed(long handle);
+
+    native int workerId(long handle);
 
     private native void layout(long handle, long[] out);
 

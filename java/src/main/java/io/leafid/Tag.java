@@ -4,7 +4,6 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
 import java.util.stream.LongStream;
 
 /**
@@ -92,7 +91,7 @@ public final class Tag {
         try {
             long id = fromMemory();
             if (id >= 0) return CompletableFuture.completedFuture(id);
-            return handedOver(pending(new long[1], 0, -1), ids -> ids[0]);
+            return Threads.handedOver(pending(new long[1], 0, -1), ids -> ids[0]);
         } catch (LeafidException error) {
             CompletableFuture<Long> failed = new CompletableFuture<>();
             failed.completeExceptionally(error);
@@ -155,14 +154,7 @@ public final class Tag {
      * they are handed over, they are a gap.
      */
     public CompletableFuture<long[]> takeAsync(int n, long timeoutMs) {
-        return handedOver(many(n, timeoutMs), ids -> ids);
-    }
-
-    /** What users attach to a future runs on other threads than that of the events. */
-    private static <T> CompletableFuture<T> handedOver(CompletableFuture<long[]> pending, Function<long[], T> result) {
-        CompletableFuture<T> given = pending.thenApplyAsync(result, Threads.CALLBACKS);
-        given.whenComplete((ids, failed) -> pending.cancel(false));
-        return given;
+        return Threads.handedOver(many(n, timeoutMs), ids -> ids);
     }
 
     /** Those of the run first: they are the smallest. */

@@ -10,11 +10,15 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Threads of leafid, for native calls that may wait: a virtual thread would hold its carrier. They end when they rest. */
 final class Threads {
-    /** Runs native calls that wait. */
+    /**
+     * Runs native calls that wait: one for each snowflake whose calls wait for ids, and one for each opening and close of a
+     * virtual thread. It has no bound of its own: an opening may wait for a function of its user that opens another one.
+     */
     static final ExecutorService WAITS = pool("leafid-waits");
     /** Runs the user's objects. */
     static final ExecutorService CALLBACKS = pool("leafid-callbacks");
@@ -60,6 +64,13 @@ final class Threads {
             call.run();
             return null;
         });
+    }
+
+    /** What users attach to a future runs on other threads than those on which the others wait. */
+    static <T> CompletableFuture<T> handedOver(CompletableFuture<long[]> pending, Function<long[], T> result) {
+        CompletableFuture<T> given = pending.thenApplyAsync(result, CALLBACKS);
+        given.whenComplete((ids, failed) -> pending.cancel(false));
+        return given;
     }
 
     /** Waits for a result, whose failure is thrown with the stack of this thread. */

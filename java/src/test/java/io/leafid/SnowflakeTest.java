@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,6 +72,41 @@ class SnowflakeTest {
             for (int at = 0; at < 20_000; at++) waiting.add(ids.nextAsync());
             for (CompletableFuture<Long> one : waiting) all.add(one.join());
             assertEquals(20_000, all.size());
+        }
+    }
+
+    /** What a user attaches runs on none of the threads on which other calls wait. */
+    @Test
+    void whatFollowsACallMayWaitForAnotherOne() {
+        CountDownLatch attached = new CountDownLatch(1);
+        WorkerClaim claim = (name, previous) -> {
+            attached.await();
+            return 3L;
+        };
+        try (Snowflake ids = options().worker(claim).lazy(true).open()) {
+            CompletableFuture<Long> one = ids.nextAsync();
+            CompletableFuture<Long> other = ids.nextAsync();
+            CompletableFuture<Boolean> first = one.thenApply(id -> id < other.join());
+            CompletableFuture<Boolean> second = other.thenApply(id -> id > one.join());
+            attached.countDown();
+            assertTrue(first.join() && second.join());
+        }
+    }
+
+    @Test
+    void aCallThatGetsNoThreadFailsAndTheNextOneIsServed() throws Exception {
+        ThreadFactory none = work -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        };
+        try (Snowflake ids = options().lazy(true).open()) {
+            Runnable end = Support.threads(Threads.WAITS, none);
+            try {
+                CompletableFuture<Long> failed = ids.nextAsync();
+                assertThrows(OutOfMemoryError.class, () -> Support.join(failed));
+            } finally {
+                end.run();
+            }
+            assertEquals(7, ids.layout().decode(ids.nextAsync().join()).workerId());
         }
     }
 

@@ -15,10 +15,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.function.Executable;
 
 final class Support {
@@ -91,6 +96,28 @@ final class Support {
             } catch (Exception error) {
                 throw new AssertionError(error);
             }
+        }
+    }
+
+    /** Until what is returned runs, a pool of leafid gets its threads here. It has none now. */
+    static Runnable threads(ExecutorService pool, ThreadFactory made) throws InterruptedException {
+        ThreadPoolExecutor threads = (ThreadPoolExecutor) pool;
+        ThreadFactory before = threads.getThreadFactory();
+        threads.setKeepAliveTime(1, TimeUnit.NANOSECONDS);
+        while (threads.getPoolSize() > 0) Thread.sleep(1);
+        threads.setThreadFactory(made);
+        return () -> {
+            threads.setThreadFactory(before);
+            threads.setKeepAliveTime(10, TimeUnit.SECONDS);
+        };
+    }
+
+    /** The result of a future, or its failure. */
+    static <T> T join(CompletableFuture<T> future) throws Throwable {
+        try {
+            return future.join();
+        } catch (CompletionException failed) {
+            throw failed.getCause();
         }
     }
 

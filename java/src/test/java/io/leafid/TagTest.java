@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -122,13 +121,7 @@ class TagTest {
                 said = refused("segment_unavailable", () -> segments.tag("order").next()).getMessage();
             }
             CompletableFuture<Long> later = segments.tag("order").nextAsync();
-            assertTrue(refused("segment_unavailable", () -> {
-                try {
-                    later.join();
-                } catch (CompletionException failed) {
-                    throw failed.getCause();
-                }
-            }).canRetry());
+            assertTrue(refused("segment_unavailable", () -> Support.join(later)).canRetry());
             assertFalse(segments.tag("order").tryNext().isPresent());
         }
         assertTrue(calls.get() > 0);

@@ -2,6 +2,8 @@ package io.leafid;
 
 import static io.leafid.Support.in;
 import static io.leafid.Support.unique;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.reflect.Method;
 import java.nio.file.Path;
@@ -9,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -29,15 +32,30 @@ class VirtualThreadsTest {
         return (ExecutorService) made.invoke(null);
     }
 
+    /** The claim ends when all have called: if a native call waited, most would find no carrier. */
     @Test
     void snowflakesWithoutAPinnedCarrier() throws Exception {
-        try (Snowflake ids = Snowflake.builder().stateDir(dir.toString()).worker(1).timeoutMs(60_000).open()) {
-            List<long[]> all = in(threads(), COUNT, () -> {
+        CountDownLatch called = new CountDownLatch(COUNT);
+        AtomicLong turns = new AtomicLong();
+        WorkerClaim claim = (name, previous) -> {
+            called.await();
+            return 1L;
+        };
+        try (Snowflake ids = Snowflake.builder().stateDir(dir.toString()).worker(claim).lazy(true).timeoutMs(600_000).open()) {
+            unique(in(threads(), COUNT, () -> {
+                called.countDown();
+                long turn = turns.getAndIncrement() % 4;
+                if (turn == 0) assertEquals(1, ids.workerId());
+                if (turn == 1) assertEquals(1, ids.stats().workerId());
                 long[] own = new long[20];
-                for (int at = 0; at < own.length; at++) own[at] = ids.next();
+                if (turn == 2) own[0] = ids.next();
+                else ids.fill(own);
+                System.arraycopy(ids.take(10), 0, own, 0, 10);
+                for (int at = 10; at < own.length; at++) own[at] = ids.next();
                 return own;
-            });
-            unique(all);
+            }));
+            int most = ((ThreadPoolExecutor) Threads.WAITS).getLargestPoolSize();
+            assertTrue(most < 100, most + " threads waited for one snowflake");
         }
     }
 
