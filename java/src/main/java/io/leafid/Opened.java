@@ -79,7 +79,7 @@ abstract class Opened implements AutoCloseable {
     private final LongConsumer close;
     private final LongConsumer free;
     private Handle last;
-    private boolean isPaused = true;
+    private volatile boolean isPaused = true;
     private volatile boolean isClosed;
 
     /** How the native side closes, which may wait and does nothing the second time, and frees. */
@@ -149,6 +149,11 @@ abstract class Opened implements AutoCloseable {
             OPEN.remove(this);
             Leafid.closed(this);
         }
+    }
+
+    /** Fails if it was closed since it had this handle. */
+    final void requireOpen(long of) {
+        if (isPaused || handle != of) throw new LeafidException("closed", "it was closed during the call", false);
     }
 
     final boolean isClosed() {

@@ -74,7 +74,7 @@ public final class Snowflake extends Opened {
 
     private long nextSlowly() {
         long of = handle;
-        return Threads.isVirtual() ? Threads.await(pending.add(of, new long[1], 0))[0] : next(of);
+        return Threads.isVirtual() ? await(pending.add(of, new long[1], 0), of)[0] : next(of);
     }
 
     /** The same, without a wait of this thread. */
@@ -82,7 +82,10 @@ public final class Snowflake extends Opened {
         long of = handle;
         long id = tryNext(of);
         if (id >= 0) return CompletableFuture.completedFuture(id);
-        return Threads.handedOver(pending.add(of, new long[1], 0), ids -> ids[0]);
+        return Threads.handedOver(pending.add(of, new long[1], 0), ids -> {
+            requireOpen(of);
+            return ids[0];
+        });
     }
 
     /**
@@ -99,7 +102,7 @@ public final class Snowflake extends Opened {
             return ids;
         }
         int had = n == 0 ? 0 : tryFill(of, ids, 0);
-        return had < n ? Threads.await(pending.add(of, ids, had)) : ids;
+        return had < n ? await(pending.add(of, ids, had), of) : ids;
     }
 
     /** Fills an array with ids, as {@link #take}. */
@@ -107,6 +110,13 @@ public final class Snowflake extends Opened {
         // On a failure it is as it was.
         if (Threads.isVirtual()) System.arraycopy(take(ids.length), 0, ids, 0, ids.length);
         else if (ids.length > 0) fill(handle, ids);
+    }
+
+    /** Waits for ids of this handle. A checkpoint may come while this thread does not run: each of its copies has them. */
+    private long[] await(CompletableFuture<long[]> result, long of) {
+        long[] ids = Threads.await(result);
+        requireOpen(of);
+        return ids;
     }
 
     /** Waits for a lazy claim, where the next call of a virtual thread would. */

@@ -4,6 +4,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.stream.LongStream;
 
 /**
@@ -91,7 +92,7 @@ public final class Tag {
         try {
             long id = fromMemory();
             if (id >= 0) return CompletableFuture.completedFuture(id);
-            return Threads.handedOver(pending(new long[1], 0, -1), ids -> ids[0]);
+            return handedOver(pending(new long[1], 0, -1), handle, ids -> ids[0]);
         } catch (LeafidException error) {
             CompletableFuture<Long> failed = new CompletableFuture<>();
             failed.completeExceptionally(error);
@@ -103,15 +104,24 @@ public final class Tag {
 
     private long nextSlowly(long timeoutMs) {
         CompletableFuture<long[]> pending;
+        long of;
         lock.lock();
         try {
             long id = fromMemory();
             if (id >= 0) return id;
+            of = handle;
             pending = pending(new long[1], 0, timeoutMs);
         } finally {
             lock.unlock();
         }
-        return Threads.await(pending)[0];
+        return await(pending, of)[0];
+    }
+
+    /** Waits for ids of this handle. A checkpoint may come while this thread does not run: each of its copies has them. */
+    private long[] await(CompletableFuture<long[]> pending, long of) {
+        long[] ids = Threads.await(pending);
+        requireOpen(of);
+        return ids;
     }
 
     /** With the lock: an id of the run, or of the next run; -1 if none is in memory. */
@@ -136,7 +146,8 @@ public final class Tag {
 
     /** The same, with another longest wait, milliseconds. */
     public long[] take(int n, long timeoutMs) {
-        return Threads.await(many(n, timeoutMs));
+        long of = handle;
+        return await(many(n, timeoutMs), of);
     }
 
     /** Fills an array with ids, as {@link #take}. */
@@ -154,7 +165,16 @@ public final class Tag {
      * they are handed over, they are a gap.
      */
     public CompletableFuture<long[]> takeAsync(int n, long timeoutMs) {
-        return Threads.handedOver(many(n, timeoutMs), ids -> ids);
+        long of = handle;
+        return handedOver(many(n, timeoutMs), of, ids -> ids);
+    }
+
+    /** A checkpoint may come before it is handed over, too. */
+    private <T> CompletableFuture<T> handedOver(CompletableFuture<long[]> pending, long of, Function<long[], T> result) {
+        return Threads.handedOver(pending, ids -> {
+            requireOpen(of);
+            return result.apply(ids);
+        });
     }
 
     /** Those of the run first: they are the smallest. */

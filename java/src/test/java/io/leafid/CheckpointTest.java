@@ -18,8 +18,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -157,8 +159,7 @@ class CheckpointTest {
             for (long id = 1; id <= 3; id++) assertEquals(id, tag.next());
             CompletableFuture<long[]> waiting = tag.takeAsync(200);
             Core.checkpointRestore(() -> {
-                CompletionException failed = assertThrows(CompletionException.class, waiting::join);
-                assertEquals("closed", ((LeafidException) failed.getCause()).code());
+                refused("closed", () -> Support.join(waiting));
             });
             answered.countDown();
             long next = tag.next();
@@ -188,6 +189,42 @@ class CheckpointTest {
             assertFalse(after.isEmpty() || after.contains(sent.get(0)), sent.toString());
         } finally {
             server.stop(0);
+        }
+    }
+
+    /** Each copy would have the ids of a call that was served before, and whose future is done after. */
+    @Test
+    void whatIsHandedOverAfterItIsRefused() throws Exception {
+        CountDownLatch served = new CountDownLatch(3);
+        CountDownLatch restored = new CountDownLatch(1);
+        ThreadFactory late = work -> {
+            served.countDown();
+            Thread thread = new Thread(() -> {
+                try {
+                    restored.await();
+                    work.run();
+                } catch (InterruptedException end) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+            thread.setDaemon(true);
+            return thread;
+        };
+        ExecutorService callbacks = Executors.newSingleThreadExecutor();
+        Runnable end = Support.threads(Threads.CALLBACKS, late);
+        try (Snowflake ids = options().lazy(true).open();
+                Segments segments = Segments.builder().stateDir(dir.toString()).fetch(this::fetch).executor(callbacks)
+                        .timeoutMs(60_000).open()) {
+            Tag tag = segments.tag("order");
+            List<CompletableFuture<?>> calls = List.of(ids.nextAsync(), tag.nextAsync(), tag.takeAsync(5));
+            served.await();
+            Core.checkpointRestore(() -> {});
+            restored.countDown();
+            for (CompletableFuture<?> call : calls) refused("closed", () -> Support.join(call));
+        } finally {
+            restored.countDown();
+            end.run();
+            callbacks.shutdown();
         }
     }
 }

@@ -1,22 +1,31 @@
 package io.leafid;
 
 import static io.leafid.Support.in;
+import static io.leafid.Support.refused;
 import static io.leafid.Support.unique;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.reflect.Method;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
+import simulated.crac.Core;
 
 /** With two carriers, as make says. */
 @EnabledForJreRange(min = JRE.JAVA_21)
@@ -57,6 +66,70 @@ class VirtualThreadsTest {
             int most = ((ThreadPoolExecutor) Threads.WAITS).getLargestPoolSize();
             assertTrue(most < 100, most + " threads waited for one snowflake");
         }
+    }
+
+    /** Each copy would have the ids of a call that was served before, and whose thread runs after. */
+    @Test
+    void aCallWhoseThreadRunsAfterACheckpointIsRefused() throws Exception {
+        CountDownLatch answers = new CountDownLatch(1);
+        CountDownLatch restored = new CountDownLatch(1);
+        WorkerClaim claim = (name, previous) -> {
+            answers.await();
+            return 1L;
+        };
+        Fetch fetch = (tag, step, after) -> {
+            answers.await();
+            return new Segment(after + 1, after + 1 + step);
+        };
+        ExecutorService threads = threads();
+        try (Snowflake ids = Snowflake.builder().stateDir(dir.toString()).worker(claim).lazy(true).timeoutMs(600_000).open();
+                Segments segments = Segments.builder().stateDir(dir.toString()).fetch(fetch).timeoutMs(600_000).open()) {
+            Tag tag = segments.tag("order");
+            List<Callable<Object>> calls = List.of(ids::next, () -> ids.take(5), tag::next, () -> tag.take(5));
+            List<Future<Object>> results = new ArrayList<>();
+            for (Callable<Object> call : calls) {
+                AtomicReference<Thread> thread = new AtomicReference<>();
+                results.add(threads.submit(() -> {
+                    thread.set(Thread.currentThread());
+                    return call.call();
+                }));
+                while (thread.get() == null || !isWaiting(thread.get())) Thread.sleep(1);
+            }
+            CompletableFuture<Long> lastId = ids.nextAsync();
+            CompletableFuture<Long> lastOfTag = tag.nextAsync();
+            // From now on no other virtual thread runs.
+            int processors = Runtime.getRuntime().availableProcessors();
+            int carriers = Integer.getInteger("jdk.virtualThreadScheduler.parallelism", processors);
+            CountDownLatch held = new CountDownLatch(carriers);
+            for (int at = 0; at < carriers; at++) threads.execute(() -> {
+                held.countDown();
+                while (restored.getCount() > 0) Thread.onSpinWait();
+            });
+            held.await();
+            answers.countDown();
+            lastId.join();
+            lastOfTag.join();
+            Core.checkpointRestore(() -> {});
+            restored.countDown();
+            for (Future<Object> result : results) {
+                refused("closed", () -> {
+                    try {
+                        result.get();
+                    } catch (ExecutionException failed) {
+                        throw failed.getCause();
+                    }
+                });
+            }
+        } finally {
+            answers.countDown();
+            restored.countDown();
+            threads.shutdown();
+        }
+    }
+
+    private static boolean isWaiting(Thread thread) {
+        return thread.getState() == Thread.State.WAITING && Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().equals(Threads.class.getName()) && frame.getMethodName().equals("await"));
     }
 
     /** All carriers would be held, and the one that answers could not run, if a native call waited. */
