@@ -38,7 +38,8 @@ natives! { "io.leafid.Native";
 
     /// No claim that a lease server did not answer is sent again.
     "forgetUnansweredClaims"(_env) {
-        Ok(leafid::forget_unanswered_claims())
+        leafid::forget_unanswered_claims();
+        Ok(())
     }
 
     /// Runs the command line, and returns its exit code.
