@@ -4,7 +4,7 @@ use jni::errors::{Error as JniError, ErrorPolicy, Result as JniResult};
 use jni::objects::{JLongArray, JObjectArray, JString, JThrowable};
 use jni::sys::jlong;
 use jni::{Env, EnvUnowned, JValue, jni_sig, jni_str};
-use leafid::{Code, Error};
+use leafid::{Code, Error, allowed};
 use std::any::Any;
 
 /// Why a native method fails.
@@ -188,9 +188,12 @@ pub(crate) fn new_texts<'local>(env: &mut Env<'local>, texts: &[Option<String>])
     Ok(array)
 }
 
-/// A text that is not null.
-pub(crate) fn text(env: &Env<'_>, text: &JString<'_>) -> JniResult<String> {
-    text.try_to_string(env)
+/// The text of an argument. Errors: `invalid_argument` for null.
+pub(crate) fn text(env: &Env<'_>, name: &str, text: &JString<'_>) -> Done<String> {
+    if text.is_null() {
+        return Err(Error::invalid(name, "null", allowed(name)).into());
+    }
+    Ok(text.try_to_string(env)?)
 }
 
 /// Numbers into the front of an array.

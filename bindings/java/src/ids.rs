@@ -9,13 +9,13 @@ use leafid::{OptionOf, TextForm};
 natives! { "io.leafid.Ids";
     /// An id as text.
     "format0"(env, id: jlong, form: JString<'l>) -> JString<'l> {
-        let form = TextForm::parse(&text(env, &form)?)?;
+        let form = TextForm::parse(&text(env, "form", &form)?)?;
         Ok(env.new_string(form.format_id(id)?)?)
     }
 
     /// An id of text.
     "parse0"(env, given: JString<'l>, form: JString<'l>) -> jlong {
-        Ok(TextForm::parse(&text(env, &form)?)?.parse_id(&text(env, &given)?)?)
+        Ok(TextForm::parse(&text(env, "form", &form)?)?.parse_id(&text(env, "text", &given)?)?)
     }
 }
 

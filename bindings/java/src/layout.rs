@@ -42,7 +42,7 @@ fn read(env: &Env<'_>, fields: &JLongArray<'_>) -> Done<Layout> {
 natives! { "io.leafid.Layout";
     /// The fields of the layout of this text, into `out`.
     "parse"(env, name: JString<'l>, out: JLongArray<'l>) {
-        Ok(write(env, &out, 0, &fields_of(Layout::parse(&text(env, &name)?)?))?)
+        Ok(write(env, &out, 0, &fields_of(Layout::parse(&text(env, "layout", &name)?)?))?)
     }
 
     /// Throws for fields that make no layout.

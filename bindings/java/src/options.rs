@@ -27,33 +27,46 @@ pub(crate) fn each(
 ) -> Done<()> {
     for at in 0..given.len(env)? {
         let array = given.get_element(env, at)?;
-        let mut row: Vec<String> = texts(env, &array)?.into_iter().flatten().collect();
+        let mut row = texts(env, &array)?;
         let values = row.split_off(row.len().min(1));
-        let name = row.pop().unwrap_or_default();
+        let name = row.pop().flatten().unwrap_or_else(|| "null".into());
         let known = rows(of).find(|row| Named(row.name).to_string() == name);
         let Some(row) = known else {
             let names: Vec<String> = rows(of).map(|row| Named(row.name).to_string()).collect();
             return Err(leafid::unknown_option(&name, &names.join(", ")).into());
         };
-        set(row.name, value(row, values)?)?;
+        set(row.name, value(row, without_null(row, values)?)?)?;
     }
     Ok(())
 }
 
-fn value(row: &OptionRow, mut values: Vec<String>) -> leafid::Result<OptionValue> {
+/// Errors: `invalid_argument` for a null, which no value may take the place of. No other value is shown: it may be secret.
+fn without_null(row: &OptionRow, values: Vec<Option<String>>) -> leafid::Result<Vec<String>> {
+    let count = values.len();
+    let texts = values.into_iter().enumerate().map(|(at, text)| {
+        let null = || format!("null at place {} of {count}", at + 1);
+        text.ok_or_else(|| Error::invalid(row.name, null(), row.allowed))
+    });
+    texts.collect()
+}
+
+fn value(row: &OptionRow, values: Vec<String>) -> leafid::Result<OptionValue> {
     let number = |text: &str| {
         let wrong = || Error::invalid(row.name, format!("{text:?}"), row.allowed);
         text.parse::<i64>().map_err(|_| wrong())
     };
-    let one = |values: &mut Vec<String>| values.pop().unwrap_or_default();
+    let one = |values: Vec<String>| match <[String; 1]>::try_from(values) {
+        Ok([value]) => Ok(value),
+        Err(values) => Err(Error::invalid(row.name, format!("{} values", values.len()), row.allowed)),
+    };
     Ok(match row.kind {
-        OptionKind::Int | OptionKind::Id => OptionValue::Int(number(&one(&mut values))?),
-        OptionKind::Flag => match one(&mut values).as_str() {
+        OptionKind::Int | OptionKind::Id => OptionValue::Int(number(&one(values)?)?),
+        OptionKind::Flag => match one(values)?.as_str() {
             "true" => OptionValue::Flag(true),
             "false" => OptionValue::Flag(false),
             other => return Err(Error::invalid(row.name, format!("{other:?}"), row.allowed)),
         },
-        OptionKind::Headers => OptionValue::Headers(pairs(values)),
+        OptionKind::Headers => OptionValue::Headers(pairs(row, &values)?),
         OptionKind::Layout => OptionValue::Layout(layout_of(&values)?.fields()),
         OptionKind::Urls => OptionValue::Texts(values),
         OptionKind::Worker if values.len() > 1 => OptionValue::Texts(values),
@@ -72,13 +85,18 @@ fn value(row: &OptionRow, mut values: Vec<String>) -> leafid::Result<OptionValue
         | OptionKind::Word(_)
         | OptionKind::Path
         | OptionKind::Worker
-        | OptionKind::Prewarm => OptionValue::Text(one(&mut values)),
+        | OptionKind::Prewarm => OptionValue::Text(one(values)?),
         // An argument of its own.
-        OptionKind::Callback => OptionValue::Other(one(&mut values)),
+        OptionKind::Callback => OptionValue::Other(one(values)?),
     })
 }
 
-fn pairs(values: Vec<String>) -> Vec<(String, String)> {
-    let mut values = values.into_iter();
-    std::iter::from_fn(|| Some((values.next()?, values.next()?))).collect()
+/// Names and texts in turn. No error shows them: a text may be secret.
+fn pairs(row: &OptionRow, values: &[String]) -> leafid::Result<Vec<(String, String)>> {
+    let odd = || Error::invalid(row.name, format!("an odd number of values, {}", values.len()), row.allowed);
+    let pairs = values.chunks(2).map(|pair| match pair {
+        [name, text] => Ok((name.clone(), text.clone())),
+        _ => Err(odd()),
+    });
+    pairs.collect()
 }

@@ -35,7 +35,7 @@ natives! { "io.leafid.Segments";
 natives! { "io.leafid.Segments" freed SegmentsHandle;
     /// The handle of the tag of this name. It is freed with the segments.
     "tag"(env, its, name: JString<'l>) -> jlong {
-        let tag = Box::new(TagHandle::new(its.segments.tag(&text(env, &name)?)?));
+        let tag = Box::new(TagHandle::new(its.segments.tag(&text(env, "tag", &name)?)?));
         let address = std::ptr::from_ref(&*tag) as jlong;
         its.tags.lock().unwrap_or_else(PoisonError::into_inner).push(tag);
         Ok(address)

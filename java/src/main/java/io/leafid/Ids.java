@@ -33,9 +33,13 @@ public final class Ids {
         return UUID.fromString(format0(id, "uuid"));
     }
 
-    /** The id of such a UUID. */
+    /**
+     * The id of such a UUID.
+     *
+     * @throws LeafidException {@code invalid_argument}
+     */
     public static long fromUuid(UUID uuid) {
-        return parse0(uuid.toString(), "uuid");
+        return parse0(uuid == null ? null : uuid.toString(), "uuid");
     }
 
     private static native String format0(long id, String form);

@@ -15,10 +15,11 @@ public final class PublicIds {
      * @throws LeafidException {@code invalid_argument}
      */
     public PublicIds(String key, int version, String... others) {
-        String[] keys = new String[2 + others.length];
+        int count = others == null ? 0 : others.length;
+        String[] keys = new String[2 + count];
         keys[0] = key;
         keys[1] = Integer.toString(version);
-        System.arraycopy(others, 0, keys, 2, others.length);
+        if (count > 0) System.arraycopy(others, 0, keys, 2, count);
         long own = open(keys);
         handle = own;
         Cleanup.register(this, () -> free(own));

@@ -72,6 +72,7 @@ public final class Segments extends Opened {
      * @throws LeafidException {@code invalid_argument}, {@code closed}
      */
     public Tag tag(String name) {
+        if (name == null) throw new LeafidException("invalid_argument", "tag is null: name the counter", false);
         Tag known = tags.get(name);
         if (known != null) return known;
         // A pause seals all tags, and none is made while it does.

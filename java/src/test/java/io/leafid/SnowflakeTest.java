@@ -4,6 +4,7 @@ import static io.leafid.Support.inThreads;
 import static io.leafid.Support.refused;
 import static io.leafid.Support.unique;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,8 +13,11 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -21,6 +25,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 class SnowflakeTest {
@@ -131,6 +136,33 @@ class SnowflakeTest {
         assertTrue(error.getMessage().contains("timeoutMs"), error.getMessage());
         error = refused("invalid_argument", () -> options().token("sesame").open());
         assertTrue(!error.getMessage().contains("sesame"), error.getMessage());
+    }
+
+    /** A text that is left out would give its place to the next one: a header would have the name of another. */
+    @Test
+    void listsWithANullOrOfAnotherLengthAreRefused() {
+        Map<String, String> headers = new LinkedHashMap<>();
+        headers.put("X-App", null);
+        headers.put("X-Key", "sesame");
+        headers.put("X-Zone", "a");
+        says("headers is null at place 2 of 6; allowed: ", () -> options().headers(headers).open());
+        says("headers is an odd number of values, 3; allowed: ", () -> options().option("headers", "X-App", "shop", "sesame").open());
+        says("headers is an odd number of values, 1; allowed: ", () -> options().option("headers", "sesame").open());
+        says("timeoutMs is 2 values; allowed: ", () -> options().option("timeoutMs", "5", "7").open());
+        says("token is 2 values; allowed: ", () -> options().option("token", "sesame", "other").open());
+        says("name is 0 values; allowed: ", () -> options().option("name").open());
+        says("worker is null at place 2 of 2; allowed: ", () -> options().worker(Arrays.asList("http://ids-1", null)).open());
+        says("\"null\" is an unknown option; allowed: ", () -> options().option(null, "x").open());
+        // An option that is null is not set.
+        try (Snowflake ids = options().option("name", (String) null).headers(null).open()) {
+            assertEquals("default", ids.stats().name());
+        }
+    }
+
+    private static void says(String said, Executable call) {
+        String message = refused("invalid_argument", call).getMessage();
+        assertTrue(message.startsWith(said), message);
+        assertFalse(message.contains("sesame"), message);
     }
 
     /** One that is left out here, or named otherwise, would be a option that Java lacks. */

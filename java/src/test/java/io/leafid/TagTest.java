@@ -112,6 +112,7 @@ class TagTest {
         try (Segments segments = options().fetch(this::fetch).open()) {
             refused("unknown_tag", () -> segments.tag("unknown").next());
             refused("invalid_argument", () -> segments.tag(""));
+            assertEquals("tag is null: name the counter", refused("invalid_argument", () -> segments.tag(null)).getMessage());
             refused("invalid_argument", () -> segments.tag("order").take(-1));
         }
         try (Segments segments = options().name("failing").fetch(failing).timeoutMs(50).open()) {

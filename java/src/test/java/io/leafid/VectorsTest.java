@@ -47,6 +47,7 @@ class VectorsTest {
         }
         refused("invalid_argument", () -> Layout.LEAF.decode(-1));
         refused("invalid_argument", () -> Layout.of("41|10"));
+        assertTrue(refused("invalid_argument", () -> Layout.of(null)).getMessage().startsWith("layout is null; allowed: "));
     }
 
     @Test
@@ -65,6 +66,9 @@ class VectorsTest {
                 assertEquals(row.get("message").asText(), error.getMessage());
             }
         }
+        assertTrue(refused("invalid_argument", () -> Ids.parse(null, "uuid")).getMessage().startsWith("text is null; allowed: "));
+        assertTrue(refused("invalid_argument", () -> Ids.format(1, null)).getMessage().startsWith("form is null; allowed: "));
+        refused("invalid_argument", () -> Ids.fromUuid(null));
         for (JsonNode row : vectors("uuids.json").get("valid")) {
             UUID uuid = UUID.fromString(row.get("uuid").asText());
             assertEquals(uuid, Ids.toUuid(row.get("id").asLong()));
