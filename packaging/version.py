@@ -21,6 +21,7 @@ PLACES = [
     ("node/package.json", r'^  "version": "([^"]+)"'),
     ("node/package.json", r'^    "leafid-[^"]+": "([^"]+)"'),
     ("java/pom.xml", r"^  <version>([^<]+)"),
+    ("java/src/main/java/io/leafid/Native.java", r'^    private static final String VERSION = "([^"]+)"'),
     ("node/js/wasm/version.js", r"^export const version = '([^']+)'"),
 ]
 

@@ -7,6 +7,9 @@ import java.util.function.Supplier;
 
 /** What the native library has for this program, in order, and the thread that takes it. */
 final class Native {
+    /** That of leafid: a program may have put these classes into a jar of its own, whose manifest has another. */
+    private static final String VERSION = "0.1.0";
+
     private static final AtomicLong NUMBERS = new AtomicLong();
     /** Calls that wait for ids, by number. */
     private static final Map<Long, Runnable> WAITING = new ConcurrentHashMap<>();
@@ -15,10 +18,9 @@ final class Native {
 
     static {
         Library.load();
-        String own = Native.class.getPackage().getImplementationVersion();
-        if (own != null && !own.equals(version())) {
-            throw new UnsatisfiedLinkError("the native library is of leafid " + version() + ", and this jar of " + own
-                    + ": both must be of one version");
+        if (!VERSION.equals(version())) {
+            throw new UnsatisfiedLinkError("the native library is of leafid " + version() + ", and its classes are of " + VERSION
+                    + ": both must be of one version; -Dleafid.library names the library");
         }
         listen();
         daemon(Native::takeEvents, "leafid-events");

@@ -8,12 +8,19 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Stream;
+import java.util.zip.Deflater;
+import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,11 +37,19 @@ class LibraryTest {
         StringBuilder script = new StringBuilder();
         for (Path folder : noexec) script.append("mount -t tmpfs -o noexec tmpfs '").append(folder).append("' && ");
         List<String> command = new ArrayList<>(List.of(OWN_MOUNTS));
-        command.addAll(List.of("sh", "-c", script + "exec \"$@\"", "sh", System.getProperty("java.home") + "/bin/java"));
-        command.addAll(List.of("-Djava.io.tmpdir=" + folder("tmp")));
+        command.addAll(List.of("sh", "-c", script + "exec \"$@\"", "sh"));
+        return decodes(command, classes(), options);
+    }
+
+    private static Path classes() throws Exception {
+        return Path.of(Leafid.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    }
+
+    private int decodes(List<String> before, Path classes, String... options) throws Exception {
+        List<String> command = new ArrayList<>(before);
+        command.addAll(List.of(System.getProperty("java.home") + "/bin/java", "-Djava.io.tmpdir=" + folder("tmp")));
         command.addAll(List.of(options));
-        String classes = new File(Leafid.class.getProtectionDomain().getCodeSource().getLocation().toURI()).getPath();
-        command.addAll(List.of("-cp", classes, "io.leafid.Leafid", "decode", "1169786042799259000"));
+        command.addAll(List.of("-cp", classes.toString(), "io.leafid.Leafid", "decode", "1169786042799259000"));
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().put("XDG_CACHE_HOME", folder("cache").toString());
         Process process = builder.start();
@@ -123,5 +138,42 @@ class LibraryTest {
         String library = Library.platform() + "/" + System.mapLibraryName("leafid_java");
         Files.copy(Library.class.getResourceAsStream("native/" + library), named);
         assertEquals(0, decodes(List.of(folder("tmp"), folder("cache")), "-Dleafid.library=" + named), said);
+    }
+
+    /** As a program has it that ships as one jar: its version stands in the manifest. */
+    @Test
+    void aJarOfTheProgramHasAnotherVersion() throws Exception {
+        assertEquals(0, decodes(List.of(), jar(Leafid.version())), said);
+    }
+
+    @Test
+    void aLibraryOfAnotherVersionIsRefused() throws Exception {
+        String other = "9" + Leafid.version().substring(1);
+        assertNotEquals(0, decodes(List.of(), jar(other)));
+        assertTrue(said.contains("library is of leafid " + Leafid.version() + ", and its classes are of " + other + ": "), said);
+    }
+
+    /** The classes, which take themselves for those of another version, in a jar whose manifest has one more. */
+    private Path jar(String version) throws Exception {
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().put(Attributes.Name.IMPLEMENTATION_VERSION, "2.3.1");
+        Path jar = dir.resolve("program.jar");
+        try (OutputStream out = Files.newOutputStream(jar); JarOutputStream to = new JarOutputStream(out, manifest);
+                Stream<Path> files = Files.walk(classes().resolve("io"))) {
+            to.setLevel(Deflater.NO_COMPRESSION);
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                to.putNextEntry(new ZipEntry(classes().relativize(file).toString().replace(File.separatorChar, '/')));
+                byte[] bytes = Files.readAllBytes(file);
+                if (file.endsWith("Native.class")) {
+                    // Of the same length, as a constant's is stored before it.
+                    String text = new String(bytes, StandardCharsets.ISO_8859_1);
+                    assertTrue(text.contains(Leafid.version()));
+                    bytes = text.replace(Leafid.version(), version).getBytes(StandardCharsets.ISO_8859_1);
+                }
+                to.write(bytes);
+            }
+        }
+        return jar;
     }
 }
