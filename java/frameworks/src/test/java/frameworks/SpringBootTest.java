@@ -20,9 +20,11 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +33,8 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /** Whole programs, whose only configuration is properties. */
 class SpringBootTest {
@@ -73,11 +77,20 @@ class SpringBootTest {
     }
 
     private ConfigurableApplicationContext run(Class<?> app, String... properties) {
+        return run(app, Map.of(), properties);
+    }
+
+    /** With these variables in place of all others. */
+    private ConfigurableApplicationContext run(Class<?> app, Map<String, Object> variables, String... properties) {
         List<String> arguments = new ArrayList<>(List.of("--leafid.state-dir=" + dir, "--spring.main.banner-mode=off",
                 "--spring.jpa.hibernate.ddl-auto=create", "--management.endpoint.health.show-details=always",
                 "--logging.level.root=warn"));
         for (String property : properties) arguments.add("--" + property);
-        return SpringApplication.run(app, arguments.toArray(new String[0]));
+        SpringApplication program = new SpringApplication(app);
+        String name = StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME;
+        program.addInitializers(context -> context.getEnvironment().getPropertySources()
+                .replace(name, new SystemEnvironmentPropertySource(name, variables)));
+        return program.run(arguments.toArray(new String[0]));
     }
 
     /** The endpoint has another package in each version of Spring Boot. */
@@ -153,8 +166,56 @@ class SpringBootTest {
         assertTrue(refused.contains("leafid.wroker is set: leafid has no such property; it has leafid.adaptive, leafid.block"), refused);
     }
 
+    @Test
+    void theExampleOfTheDocumentationStarts() throws Exception {
+        String docs = Files.readString(Path.of("../../docs/JAVA.md"));
+        String example = docs.substring(docs.indexOf("```properties\n") + 14);
+        example = example.substring(0, example.indexOf("```"));
+        assertTrue(example.contains("leafid.worker=0-31\n") && example.contains("leafid.headers.X-App="), example);
+        Path file = Files.writeString(dir.resolve("application.properties"), example);
+        try (ConfigurableApplicationContext context = run(App.class, "spring.config.location=" + file.toUri(),
+                "leafid.exclusive-range=true")) {
+            assertTrue(context.getBean(Snowflake.class).workerId() <= 31);
+            assertEquals(2, context.getBean(Segments.class).stats().servers().size());
+        }
+    }
+
+    @Test
+    void optionsOfServersAreForTheOneThatAsksThem() {
+        String counters = "leafid.servers=file:" + dir.resolve("counters");
+        String worker = "leafid.worker=http://127.0.0.1:1";
+        // A lease server that is not there: its options were accepted.
+        String refused = refusal(worker, "leafid.lazy=true", "leafid.connect-timeout-ms=0", counters, "leafid.create=true");
+        assertTrue(refused.startsWith("connectTimeoutMs is 0; allowed: 1 to"), refused);
+        try (ConfigurableApplicationContext context = run(App.class, worker, "leafid.lazy=true", "leafid.request-timeout-ms=500",
+                "leafid.token=sesame", counters, "leafid.create=true")) {
+            assertNotNull(context.getBean(Segments.class));
+        }
+        // Where none asks servers, they would have no effect.
+        refused = refusal("leafid.worker=7", "leafid.token=sesame");
+        assertTrue(refused.startsWith("token is set; allowed: only with the URL of a lease server as worker"), refused);
+        refused = refusal("leafid.worker=7", counters, "leafid.create=true", "leafid.request-timeout-ms=500");
+        assertTrue(refused.startsWith("requestTimeoutMs is set; allowed: only with"), refused);
+    }
+
+    /** Spring Boot takes LEAFID_TOKEN for leafid.token, but it is a variable: one that has no meaning is ignored. */
+    @Test
+    void variablesMeanWhatTheyMeanElsewhere() {
+        Map<String, Object> variables = Map.of("LEAFID_TOKEN", "sesame", "LEAFID_CA_FILE", "/none", "LEAFID_SHARED_GROUP", "1",
+                "LEAFID_MAX_BACKWARDS_MS", "4000", "LEAFID_WORKER", "7");
+        try (ConfigurableApplicationContext context = run(App.class, variables)) {
+            assertEquals(7, context.getBean(Snowflake.class).workerId());
+        }
+        String refused = refusal(Map.of("LEAFID_WORKER", "7", "LEAFID_MAX_BACKWARDS_MS", "soon"));
+        assertTrue(refused.contains("maxBackwardsMs is \"soon\""), refused);
+    }
+
     private String refusal(String... properties) {
-        Throwable error = assertThrows(Exception.class, () -> run(App.class, properties));
+        return refusal(Map.of(), properties);
+    }
+
+    private String refusal(Map<String, Object> variables, String... properties) {
+        Throwable error = assertThrows(Exception.class, () -> run(App.class, variables, properties));
         while (error.getCause() != null) error = error.getCause();
         return error.getMessage();
     }

@@ -39,9 +39,19 @@ final class Settings {
     private static final Set<String> MACHINE = new HashSet<>(Arrays.asList(
             StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME));
 
+    /** What is sent to servers, or how: no option of a generator whose source has no URL. */
+    private static final Set<String> OF_SERVERS = new HashSet<>(Arrays.asList(
+            "token", "headers", "caFile", "requestTimeoutMs", "connectTimeoutMs"));
+
+    /** Options whose variables have other words for a value, or no effect where the option is refused. */
+    private static final Set<String> OF_VARIABLES = new HashSet<>(Arrays.asList(
+            "token", "caFile", "exclusiveRange", "sharedGroup", "noRecordWaitMs"));
+
+    private final ConfigurableEnvironment environment;
     private final Binder binder;
 
     Settings(ConfigurableEnvironment environment) {
+        this.environment = environment;
         binder = Binder.get(environment);
         refuseUnknown(environment);
     }
@@ -51,9 +61,31 @@ final class Settings {
         return PREFIX + "." + option.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
     }
 
-    /** Passes each option that is set to {@code option}. */
+    /**
+     * Passes each option that is set to {@code option}. Snowflakes and segments share properties: those of servers are for
+     * whichever asks one. If neither does, both get them, and refuse them.
+     */
     void into(Map<String, String> kinds, BiConsumer<String, String[]> option) {
-        kinds.forEach((name, kind) -> values(property(name), kind).ifPresent(values -> option.accept(name, values)));
+        boolean ofSnowflake = kinds.containsKey("worker");
+        boolean areForTheOther = !asksServers(ofSnowflake ? "worker" : "servers") && asksServers(ofSnowflake ? "servers" : "worker");
+        kinds.forEach((name, kind) -> {
+            if (areForTheOther && OF_SERVERS.contains(name)) return;
+            values(property(name), kind).filter(values -> !isVariable(name, values))
+                    .ifPresent(values -> option.accept(name, values));
+        });
+    }
+
+    private boolean asksServers(String option) {
+        return Arrays.stream(binder.bind(property(option), String[].class).orElse(new String[0]))
+                .anyMatch(source -> source.trim().toLowerCase(Locale.ROOT).matches("https?://.*"));
+    }
+
+    /** {@code LEAFID_TOKEN} is {@code leafid.token} for Spring Boot. leafid reads it, too, and knows what it means. */
+    private boolean isVariable(String option, String[] values) {
+        PropertySource<?> variables = environment.getPropertySources()
+                .get(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
+        String name = property(option).replaceAll("[.-]", "_").toUpperCase(Locale.ROOT);
+        return OF_VARIABLES.contains(option) && variables != null && values[0].equals(variables.getProperty(name));
     }
 
     private Optional<String[]> values(String property, String kind) {
