@@ -80,6 +80,11 @@ natives! { "io.leafid.Snowflake" freed Snowflake;
         Ok(env.new_string(ids.held())?)
     }
 
+    /// The id space, without a claim.
+    "name"(env, ids) -> JString<'l> {
+        Ok(env.new_string(ids.name())?)
+    }
+
     /// Closes it; it may wait for the release of a lease.
     "close"(_env, ids) {
         Ok(ids.close()?)

@@ -2,11 +2,14 @@ package io.leafid;
 
 import java.util.Deque;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** What belongs to the whole program. */
 public final class Leafid {
     /** The last one first. One that is closed leaves it. */
     private static final Deque<Opened> USED = new ConcurrentLinkedDeque<>();
+    /** An opening waits, and a monitor would hold the carrier of a virtual thread. */
+    private static final ReentrantLock OPENING = new ReentrantLock();
 
     private Leafid() {}
 
@@ -21,12 +24,19 @@ public final class Leafid {
      *
      * @throws LeafidException as {@link Snowflake.Builder#open}
      */
-    public static synchronized Snowflake snowflake() {
+    public static Snowflake snowflake() {
         Snowflake used = used(Snowflake.class);
         if (used != null) return used;
-        Snowflake own = Snowflake.open();
-        use(own);
-        return own;
+        OPENING.lock();
+        try {
+            used = used(Snowflake.class);
+            if (used != null) return used;
+            Snowflake own = Snowflake.open();
+            use(own);
+            return own;
+        } finally {
+            OPENING.unlock();
+        }
     }
 
     /**
@@ -57,16 +67,17 @@ public final class Leafid {
     }
 
     private static <T> T used(Class<T> kind) {
-        T last = null;
+        Opened last = null;
         for (Opened each : USED) {
             if (!kind.isInstance(each)) continue;
-            if (last == null) last = kind.cast(each);
-            else if (!each.space().equals(((Opened) last).space())) {
-                throw new IllegalStateException("several are in use, of " + ((Opened) last).space() + " and of " + each.space()
+            if (last != null && !each.space().equals(last.space())) {
+                throw new IllegalStateException("several are in use, of " + last.space() + " and of " + each.space()
                         + ": what has no id of its own cannot know which; hand it one");
             }
+            // One that a checkpoint has left closed still says whose ids these are.
+            if (last == null || last.isPaused() && !each.isPaused()) last = each;
         }
-        return last;
+        return kind.cast(last);
     }
 
     static void closed(Opened each) {

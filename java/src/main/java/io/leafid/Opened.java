@@ -91,7 +91,7 @@ abstract class Opened implements AutoCloseable {
     /** Opens it on the native side; it may wait. */
     abstract long begin();
 
-    /** Where its ids are unique: two of one space may serve one column. */
+    /** Where its ids are unique: two of one space may serve one column. It asks nothing that may wait, or be closed. */
     abstract String space();
 
     /** Opens it for the first time. */
@@ -143,11 +143,12 @@ abstract class Opened implements AutoCloseable {
         changes.lock();
         try {
             isClosed = true;
+            // First: the close may wait for a release, and whoever asks for one in use meanwhile would get this one.
+            Leafid.closed(this);
             pause();
         } finally {
             changes.unlock();
             OPEN.remove(this);
-            Leafid.closed(this);
         }
     }
 
@@ -158,6 +159,11 @@ abstract class Opened implements AutoCloseable {
 
     final boolean isClosed() {
         return isClosed;
+    }
+
+    /** Whether a checkpoint has closed it. */
+    final boolean isPaused() {
+        return isPaused;
     }
 
     private static List<Opened> all() {

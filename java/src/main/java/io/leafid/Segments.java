@@ -20,6 +20,8 @@ public final class Segments extends Opened {
     private final String[][] rows;
     private final UserObject fetch;
     private final Map<String, Tag> tags = new ConcurrentHashMap<>();
+    /** Known after the close, too. */
+    private volatile String[] named;
 
     private Segments(Builder options) {
         super(Segments::close, Segments::free);
@@ -30,7 +32,9 @@ public final class Segments extends Opened {
 
     @Override
     long begin() {
-        return open(rows, Native.keep(fetch));
+        long opened = open(rows, Native.keep(fetch));
+        named = stats(opened);
+        return opened;
     }
 
     @Override
@@ -58,7 +62,7 @@ public final class Segments extends Opened {
 
     @Override
     String space() {
-        return stats(handle)[1];
+        return "the name " + named[0] + ", source " + named[1];
     }
 
     /** The options of segments; see docs/OPTIONS.md. */
@@ -103,7 +107,7 @@ public final class Segments extends Opened {
 
     @Override
     public String toString() {
-        return "Segments(" + stats(handle)[1] + ")";
+        return "Segments(" + named[1] + ")";
     }
 
     private static native long open(String[][] options, long fetch);

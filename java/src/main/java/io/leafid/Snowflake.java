@@ -21,6 +21,7 @@ public final class Snowflake extends Opened {
     private final boolean leases;
     private final UserObject peers;
     private final Layout layout;
+    private final String space;
     private final PendingFills pending = new PendingFills(this);
 
     private Snowflake(Builder options) {
@@ -33,6 +34,7 @@ public final class Snowflake extends Opened {
         long[] fields = new long[Layout.FIELDS];
         layout(handle, fields);
         layout = new Layout(fields);
+        space = "the name " + name(handle) + ", " + layout;
     }
 
     @Override
@@ -42,8 +44,7 @@ public final class Snowflake extends Opened {
 
     @Override
     String space() {
-        SnowflakeStats stats = stats();
-        return "the name " + stats.name() + ", layout " + stats.layout() + ", epoch " + stats.epochMs();
+        return space;
     }
 
     /** The options of a snowflake; see docs/OPTIONS.md. */
@@ -182,6 +183,8 @@ public final class Snowflake extends Opened {
     private native String[] stats(long handle);
 
     private native String held(long handle);
+
+    private native String name(long handle);
 
     private static native void close(long handle);
 

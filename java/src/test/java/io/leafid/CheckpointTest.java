@@ -84,12 +84,15 @@ class CheckpointTest {
     void whatCannotBeOpenedAfterIsSaidAndTheOthersAreOpen() throws Exception {
         Support.Copy[] other = new Support.Copy[1];
         try (Snowflake ids = options().worker(8).open(); Snowflake rest = options().worker(20).open()) {
+            Leafid.use(rest);
+            Leafid.use(ids);
             LeafidException error = assertThrows(LeafidException.class, () -> Core.checkpointRestore(() -> {
                 other[0] = new Support.Copy(dir, "8");
             }));
             assertEquals("worker_in_use", error.code());
             refused("closed", ids::next);
             assertEquals(20, rest.workerId());
+            assertEquals(rest, Leafid.snowflake());
             assertEquals(8, other[0].workerId());
         } finally {
             other[0].close();

@@ -8,7 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.leafid.tinyid.TinyId;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
@@ -327,6 +329,57 @@ class SnowflakeTest {
             assertEquals(orders, Leafid.snowflake());
         } finally {
             users.close();
+        }
+    }
+
+    /** Their spaces are known without a claim, for each id anew. */
+    @Test
+    void lazyOnesInUseClaimNothing() {
+        try (Snowflake one = options().name("lazy").lazy(true).open(); Snowflake other = options().name("lazy").lazy(true).open()) {
+            Leafid.use(one);
+            Leafid.use(other);
+            assertEquals(other, Leafid.snowflake());
+            assertEquals("Snowflake(unclaimed)", other.toString());
+        }
+    }
+
+    /** Another context's entities would get ids of it, which is closed. */
+    @Test
+    void oneThatIsBeingClosedIsNotInUse() {
+        AtomicReference<Snowflake> used = new AtomicReference<>();
+        WorkerLeases leases = new WorkerLeases() {
+            @Override
+            public Lease claim(ClaimRequest request) {
+                return new Lease(6, request.nowMs(), request.untilMs(), null, null);
+            }
+
+            @Override
+            public Renewal renew(Lease lease, long untilMs) {
+                return new Renewal(untilMs);
+            }
+
+            @Override
+            public void release(Lease lease, long untilMs) {
+                used.set(Leafid.snowflake());
+            }
+        };
+        try (Snowflake other = options().open()) {
+            Leafid.use(other);
+            Snowflake leased = options().worker(leases).open();
+            Leafid.use(leased);
+            assertEquals(leased, Leafid.snowflake());
+            leased.close();
+            assertEquals(other, used.get());
+        }
+    }
+
+    /** A monitor holds the carrier of a virtual thread on JDK 21 to 23. */
+    @Test
+    void whatOpensTheOneInUseHoldsNoMonitor() {
+        for (Class<?> opens : new Class<?>[] {Leafid.class, TinyId.class, Opened.class, Segments.class, Snowflake.class}) {
+            for (Method method : opens.getDeclaredMethods()) {
+                assertFalse(Modifier.isSynchronized(method.getModifiers()), method.toString());
+            }
         }
     }
 

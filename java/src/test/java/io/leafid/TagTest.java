@@ -6,6 +6,7 @@ import static io.leafid.Support.unique;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
@@ -156,6 +157,20 @@ class TagTest {
         segments.close();
         refused("closed", tag::next);
         refused("closed", () -> tag.take(1));
+        assertEquals("Tag(order of Segments(callback))", tag.toString());
+    }
+
+    /** Two databases have two names, and may have one kind of source. */
+    @Test
+    void thoseThatTheProgramUsesAreOfOneName() {
+        try (Segments one = options().name("one").fetch(this::fetch).open();
+                Segments other = options().name("two").fetch(this::fetch).open()) {
+            Leafid.use(one);
+            assertEquals(one, Leafid.segments());
+            Leafid.use(other);
+            String said = assertThrows(IllegalStateException.class, Leafid::segments).getMessage();
+            assertTrue(said.contains("name one, source callback") && said.contains("name two"), said);
+        }
     }
 
     @Test

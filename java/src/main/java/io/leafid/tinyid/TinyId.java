@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The calls of tinyid's client, for code that is written for it: only the import changes. Its file
@@ -16,7 +17,9 @@ import java.util.Properties;
  */
 public final class TinyId {
     private static final String FILE = "tinyid_client.properties";
-    private static Segments own;
+    /** An opening waits, and a monitor would hold the carrier of a virtual thread. */
+    private static final ReentrantLock OPENING = new ReentrantLock();
+    private static volatile Segments own;
 
     private TinyId() {}
 
@@ -41,8 +44,17 @@ public final class TinyId {
         return bizType;
     }
 
-    private static synchronized Segments segments() {
+    private static Segments segments() {
         if (own != null) return own;
+        OPENING.lock();
+        try {
+            return own != null ? own : opened();
+        } finally {
+            OPENING.unlock();
+        }
+    }
+
+    private static Segments opened() {
         ClassLoader loader = Thread.currentThread().getContextClassLoader();
         try (InputStream file = (loader == null ? TinyId.class.getClassLoader() : loader).getResourceAsStream(FILE)) {
             if (file == null) return Leafid.segments();
