@@ -33,7 +33,7 @@ final class Library {
     static void load() {
         String own = System.getProperty("leafid.library");
         if (own != null) {
-            System.load(new File(own).getAbsolutePath());
+            loadOwn(new File(own).getAbsolutePath());
             return;
         }
         String name = platform() + "/" + System.mapLibraryName("leafid_java");
@@ -50,6 +50,17 @@ final class Library {
         }
         throw new UnsatisfiedLinkError("the native library of leafid could not be copied and loaded (" + String.join("; ", tried)
                 + "): name a folder from which programs may run by -Djava.io.tmpdir=DIR, or the library by -Dleafid.library=FILE");
+    }
+
+    /** No copy is made of it: it may be named because programs may run from its folder alone. */
+    private static void loadOwn(String file) {
+        try {
+            System.load(file);
+        } catch (UnsatisfiedLinkError error) {
+            throw new UnsatisfiedLinkError("the native library of -Dleafid.library=" + file + " could not be loaded: "
+                    + error.getMessage() + ". One file serves one class loader: for several, as of web applications, leave the"
+                    + " option out, or put leafid's jar where they share it");
+        }
     }
 
     /** Where a copy may be: a temporary folder may forbid programs (noexec). */

@@ -3,6 +3,7 @@ package io.leafid;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -138,6 +139,25 @@ class LibraryTest {
         String library = Library.platform() + "/" + System.mapLibraryName("leafid_java");
         Files.copy(Library.class.getResourceAsStream("native/" + library), named);
         assertEquals(0, decodes(List.of(folder("tmp"), folder("cache")), "-Dleafid.library=" + named), said);
+    }
+
+    /** The JVM gives a file to one class loader alone. */
+    @Test
+    void aSecondClassLoaderHearsWhyItHasNotTheLibraryThatIsNamed() throws Exception {
+        Path named = dir.resolve("shared.so");
+        String library = Library.platform() + "/" + System.mapLibraryName("leafid_java");
+        Files.copy(Library.class.getResourceAsStream("native/" + library), named);
+        System.setProperty("leafid.library", named.toString());
+        try (Support.Copy first = new Support.Copy(dir, "20")) {
+            assertEquals(20, first.workerId());
+            Throwable error = assertThrows(AssertionError.class, () -> new Support.Copy(dir, "21"));
+            while (error.getCause() != null) error = error.getCause();
+            said = error.toString();
+            assertTrue(said.contains("UnsatisfiedLinkError") && said.contains(named + " could not be loaded: "), said);
+            assertTrue(said.contains("put leafid's jar where they share it"), said);
+        } finally {
+            System.clearProperty("leafid.library");
+        }
     }
 
     /** As a program has it that ships as one jar: its version stands in the manifest. */
