@@ -104,7 +104,7 @@ public class LeafidAutoConfiguration {
         org.springframework.boot.actuate.health.HealthIndicator leafidHealthIndicator(ObjectProvider<Snowflake> ids,
                 ObjectProvider<Segments> segments) {
             return () -> {
-                State state = new State(ids, segments);
+                State state = new State(ids, segments, System.currentTimeMillis());
                 return new org.springframework.boot.actuate.health.Health.Builder().status(state.status())
                         .withDetails(state.details()).build();
             };
@@ -121,7 +121,7 @@ public class LeafidAutoConfiguration {
         org.springframework.boot.health.contributor.HealthIndicator leafidHealthIndicator(ObjectProvider<Snowflake> ids,
                 ObjectProvider<Segments> segments) {
             return () -> {
-                State state = new State(ids, segments);
+                State state = new State(ids, segments, System.currentTimeMillis());
                 return org.springframework.boot.health.contributor.Health.status(state.status())
                         .withDetails(state.details()).build();
             };
