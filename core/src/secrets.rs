@@ -11,6 +11,10 @@ use alloc::vec::Vec;
 /// Stands for what is not shown.
 const HIDDEN: &str = "…";
 
+/// A token of leafid-server has `leafid_`, and more digits than these.
+#[cfg(feature = "options")]
+const TOKEN_DIGITS: usize = 32;
+
 /// How a password is written in a URL, for the advice of errors.
 #[cfg(feature = "options")]
 pub const ENCODED: &str = "in a user or password write / as %2F, ? as %3F, # as %23, @ as %40 and % as %25";
@@ -63,11 +67,16 @@ pub fn shown_urls<'u>(urls: impl IntoIterator<Item = &'u String>) -> String {
     shown.join(", ")
 }
 
-/// A text that may be a path, for messages: not the content of a file that somebody gave in place of its path.
+/// A text that may be a path, for messages: not the content of a file that somebody gave in place of its path, nor a token
+/// of leafid-server, nor the password of a URL.
 #[cfg(feature = "options")]
 pub fn shown_path(text: &str) -> String {
-    match text.contains(['\n', '\r']) || has(text, "-----BEGIN") {
+    let is_token = text
+        .strip_prefix("leafid_")
+        .is_some_and(|rest| rest.len() >= TOKEN_DIGITS && rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    match is_token || text.contains(['\n', '\r']) || has(text, "-----BEGIN") {
         true => format!("a text of {} bytes that is no path", text.len()),
+        false if has(text, "://") => shown_url(text),
         false => text.to_owned(),
     }
 }
@@ -206,9 +215,12 @@ mod tests {
 
     #[test]
     fn a_file_s_content_is_no_path() {
-        assert_eq!(shown_path("/etc/key.pem"), "/etc/key.pem");
-        for content in ["s3cret\n", "-----BEGIN PRIVATE KEY----- s3cret"] {
-            assert!(!shown_path(content).contains("s3cret"));
+        for path in ["/etc/key.pem", "leafid_tokens.toml", "/run/leafid_0123", "/etc/key@host.pem"] {
+            assert_eq!(shown_path(path), path);
+        }
+        let token = alloc::format!("leafid_{}", "5ec2e7".repeat(11));
+        for content in ["s3cret\n", "-----BEGIN PRIVATE KEY----- s3cret", "http://u:s3cret@ids", &token] {
+            assert!(!shown_path(content).contains("s3cret") && !shown_path(content).contains("5ec2e7"));
         }
     }
 }

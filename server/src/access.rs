@@ -7,10 +7,12 @@ use crate::clock::random_hex;
 use crate::options::Options;
 use crate::pem::shown_path;
 use crate::scope::Scope;
+use crate::toml_file;
 use leafid_core::options::check_row_tag;
 use leafid_core::{Error, Result};
 use parking_lot::RwLock;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -168,7 +170,8 @@ impl Token {
         self.digest = from_hex(&self.sha256).ok_or_else(|| {
             Error::invalid(
                 "sha256",
-                format!("{:?} in the token {:?}", self.sha256, self.name),
+                // Perhaps the token itself, in place of its hash.
+                format!("a text of {} characters in the token {:?}", self.sha256.chars().count(), self.name),
                 "64 digits of hex, as `leafid-server token` prints them",
             )
         })?;
@@ -211,11 +214,8 @@ fn all_tags() -> Vec<String> {
     vec!["*".to_owned()]
 }
 
-fn read<T: for<'t> Deserialize<'t>>(path: &Path, option: &str) -> Result<T> {
-    let wrong = |what: String| Error::invalid(option, format!("{}: {what}", shown_path(path)), "a TOML file");
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    // The error's own text repeats the line, and with it what somebody has put there.
-    toml::from_str(&text).map_err(|error: toml::de::Error| wrong(error.message().to_owned()))
+fn read<T: DeserializeOwned>(path: &Path, option: &str) -> Result<T> {
+    toml_file::read(path).map_err(|what| Error::invalid(option, what, "a TOML file"))
 }
 
 fn digest(secret: &str) -> [u8; 32] {

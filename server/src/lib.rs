@@ -22,6 +22,7 @@ mod snowflake;
 mod store;
 mod table_set;
 mod tags;
+mod toml_file;
 mod traces;
 
 use std::ffi::OsString;

@@ -6,6 +6,7 @@ mod listen;
 use crate::lease_rules::Pool;
 use crate::pem::shown_path;
 use crate::scope::Scope;
+use crate::toml_file;
 use clap::error::{ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 use leaf_properties::LeafProperties;
@@ -347,13 +348,7 @@ fn without_passwords(mut error: Error) -> Error {
 type FileOptions = (PathBuf, toml::Table);
 
 fn table(path: &Path) -> Result<FileOptions, Error> {
-    let wrong = |what: String| refused(&format!("{}: {what}", shown_path(path)));
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    // The error's own text repeats the line, which may hold the password of the store.
-    let table = text.parse().map_err(|error: toml::de::Error| {
-        let line = error.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
-        wrong(format!("line {line}: {}", error.message()))
-    })?;
+    let table = toml_file::read(path).map_err(|what| refused(&what))?;
     Ok((path.to_owned(), table))
 }
 

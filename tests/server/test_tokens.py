@@ -121,7 +121,8 @@ def test_tokens_of_the_configuration_and_new_ones_after_a_hangup(file, tokens):
         until(lambda: "tokens: read again" in server.log(), "they are read")
         assert server.client(token=second).ids("order") == [2]
         good = tokens.file.read_text()
-        for wrong in ("", "[[token]]\nname = 1\n", '[[token]]\nname = "x"\nsha256 = "ab"\nscopes = []\n'):
+        for wrong in ("", "[[token]]\nname = 1\n", '[[token]]\nname = "x"\nsha256 = "ab"\nscopes = []\n',
+                      f'token = "{first}"\n', f'[[token]]\nname = "x"\nsha256 = "{first}"\nscopes = ["ids"]\n'):  # fmt: skip
             said = server.log().count("tokens: not read again")
             tokens.file.write_text(wrong)
             server.process.send_signal(signal.SIGHUP)
@@ -138,6 +139,33 @@ def test_a_token_for_nothing_is_refused(file, tokens, list):
     with Server(file.url, "--tokens", tokens.file, wait=False) as server:
         assert server.process.wait() == 1
         assert f'{list} is [] in the token "one"; allowed: one or more' in server.log()
+
+
+def test_a_token_in_a_wrong_place_is_not_shown(file, tokens):
+    secret = tokens.make("one", "ids")
+    good = tokens.file.read_text()
+
+    def changed(key, value):
+        return re.sub(rf"^{key} = .*$", f"{key} = {value}", good, flags=re.M)
+
+    for option, text, said in (
+        ("tokens", changed("sha256", f'"{secret}"'), 'sha256 is a text of 71 characters in the token "one"; allowed: 64'),
+        ("tokens", changed("scopes", f'"{secret}"'), "line 4: expected a sequence"),
+        ("tokens", changed("scopes", f'["{secret}, expected nothing"]'), "line 4: expected one of `ids`, "),
+        ("tokens", changed("tags", f'"{secret}"'), "line 5: expected a sequence"),
+        ("tokens", f'{good}"{secret}" = 1\n', "line 6: expected one of `name`, "),
+        ("tokens", f"{good}{secret}\n", "line 6: key with no value"),
+        ("config", f'timeout-ms = 2500\ntoken = "{secret}"\n', "line 2: expected a sequence"),
+        ("config", f'timeout-ms = ["{secret}"]\n', "timeout-ms is a value of type array"),
+    ):
+        tokens.file.write_text(text)
+        with Server(file.url, f"--{option}", tokens.file, wait=False) as server:
+            assert server.process.wait() != 0 and said in server.log(), server.log()
+            tokens.check_hidden(server.log())
+    for option in ("tokens", "config", "tls-key"):
+        with Server(file.url, f"--{option}", secret, "--tls-cert", tokens.file, wait=False) as server:
+            assert server.process.wait() != 0
+            tokens.check_hidden(server.log())
 
 
 def test_a_file_without_tokens_does_not_open_a_server(file, tmp_path):

@@ -64,6 +64,12 @@ fn what_may_be_a_key_is_not_shown() {
         assert!(error.message().starts_with(&format!("key is a text of {length} characters; allowed: ")));
         assert!(!error.message().contains(&key[..8]), "{error}");
     }
+    for source in [format!("env:{key}"), format!("file:{key}")] {
+        let error = load_public_id_key(&source).unwrap_err();
+        let kind = &source[..source.len() - key.len()];
+        let shown = format!("key is {kind}a text of {} characters, which ", key.len());
+        assert!(error.message().starts_with(&shown) && !error.message().contains(&key[..8]), "{error}");
+    }
     for source in ["env:", "env:LEAFID_TEST_NOT_SET", "file:", "file:/"] {
         let error = load_public_id_key(source).unwrap_err();
         assert!(error.message().starts_with(&format!("key is {source}, which ")), "{error}");

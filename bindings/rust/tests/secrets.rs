@@ -68,7 +68,7 @@ fn no_command_shows_a_password() {
     let dir = place.dir.path().to_str().unwrap();
     let (marker, urls) = urls("https");
     for url in urls {
-        let words: [&[&str]; 9] = [
+        let words: [&[&str]; 10] = [
             &["next", "--worker", &url],
             &["next", "--worker", "7", "--name", &url],
             &["next", "--tag", "order", "--server", &url],
@@ -76,6 +76,7 @@ fn no_command_shows_a_password() {
             &["next", "-n", &url],
             &["check", &url],
             &["check", "--worker", &url],
+            &["check", "--worker", "7", "--against", &url],
             &["watch", "--count", "1", "--metrics", &url],
             &["decode", &url],
         ];

@@ -4,6 +4,7 @@ use super::holder;
 use super::report::{Report, Status};
 use super::scrape::{self, Sample};
 use crate::os::env::Env;
+use crate::shown_url;
 use crate::storage::state_file;
 use crate::worker::settings::SnowflakeSettings;
 use leafid_core::Result;
@@ -48,7 +49,7 @@ pub(super) fn check_against(
             Ok(page) => own.compare(&scrape::samples(&page)),
             Err(error) => (Status::Failed, format!("no answer: {error}")),
         };
-        report.line(status, WHAT, format!("{url}: {about}"))?;
+        report.line(status, WHAT, format!("{}: {about}", shown_url(url)))?;
     }
     Ok(())
 }

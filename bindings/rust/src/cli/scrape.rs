@@ -1,5 +1,7 @@
 //! The metrics that an application of leafid serves, as `watch` and `check` read them.
 
+#[cfg(feature = "http")]
+use crate::shown_url;
 use std::collections::BTreeMap;
 #[cfg(feature = "http")]
 use ureq::{
@@ -33,8 +35,10 @@ impl Sample {
 pub(super) fn get(url: &str) -> Result<String, String> {
     let config = Agent::config_builder().timeout_global(Some(TIMEOUT)).proxy(None).build();
     let agent = Agent::with_parts(config, TcpConnector::default(), DefaultResolver::default());
-    let mut response = agent.get(url).call().map_err(|error| error.to_string())?;
-    response.body_mut().with_config().limit(LARGEST).read_to_string().map_err(|error| error.to_string())
+    // It repeats what is no URL, and with it a password.
+    let said = |error: ureq::Error| error.to_string().replace(url, &shown_url(url));
+    let mut response = agent.get(url).call().map_err(said)?;
+    response.body_mut().with_config().limit(LARGEST).read_to_string().map_err(said)
 }
 
 #[cfg(not(feature = "http"))]

@@ -145,10 +145,7 @@ impl Look {
         for url in &arguments.metrics {
             match scrape::get(url) {
                 Ok(page) => samples.extend(scrape::samples(&page)),
-                Err(error) => {
-                    let shown = shown_url(url);
-                    look.errors.push(format!("{shown}: {}", error.replace(url.as_str(), &shown)));
-                }
+                Err(error) => look.errors.push(format!("{}: {error}", shown_url(url))),
             }
         }
         for (name, directory) in spaces(root, only)? {

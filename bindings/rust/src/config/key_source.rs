@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 256;
 ///
 /// Errors: `invalid_argument`. No error shows what was read, nor a source that is neither: it may be a key.
 pub fn load_public_id_key(source: &str) -> Result<PublicIdKey> {
-    let refused = |why: &str| Error::invalid("key", format!("{source}, {why}"), ALLOWED);
+    let refused = |why: &str| Error::invalid("key", format!("{}, {why}", shown(source)), ALLOWED);
     let key = if let Some(name) = source.strip_prefix("env:") {
         let value =
             env::var_os(name).filter(|_| !name.is_empty()).ok_or_else(|| refused("which is not set"))?;
@@ -27,10 +27,21 @@ pub fn load_public_id_key(source: &str) -> Result<PublicIdKey> {
         let read = read(path).map_err(|error| refused(&format!("which cannot be read: {error}")))?;
         PublicIdKey::from_hex(str::from_utf8(read.trim_ascii_end()).unwrap_or_default())
     } else {
-        let shown = format!("a text of {} characters", source.chars().count());
-        return Err(Error::invalid("key", shown, ALLOWED));
+        return Err(Error::invalid("key", hidden(source), ALLOWED));
     };
     key.map_err(|_| refused("which holds another text"))
+}
+
+/// A source for messages: a key that was given in place of a name or a path is not shown.
+fn shown(source: &str) -> String {
+    match source.split_once(':') {
+        Some((kind, name)) if PublicIdKey::from_hex(name).is_ok() => format!("{kind}:{}", hidden(name)),
+        _ => source.to_owned(),
+    }
+}
+
+fn hidden(text: &str) -> String {
+    format!("a text of {} characters", text.chars().count())
 }
 
 /// The beginning of a file. It is read into one place, which is overwritten at the end.
