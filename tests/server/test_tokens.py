@@ -1,7 +1,10 @@
 """Bearer tokens: who gets what, and what the answers and logs say."""
 
+import contextlib
+import json
 import re
 import signal
+import sqlite3
 import subprocess
 
 import pytest
@@ -130,6 +133,24 @@ def test_tokens_of_the_configuration_and_new_ones_after_a_hangup(file, tokens):
             assert server.client(token=first).ids("order") and not server.client().ids("order")
         tokens.file.write_text(good.replace("first", "1st"))
         tokens.check_hidden(server.log())
+
+
+def test_a_hangup_during_a_start_is_remembered(file, tokens):
+    make_tag(file.url, "order")
+    tokens.make("first", "ids")
+    with contextlib.closing(sqlite3.connect(file.url, isolation_level=None)) as locker:
+        locker.execute("BEGIN IMMEDIATE")
+        words = "--tokens", tokens.file, "--store-timeout-ms", "100", "--start-timeout-ms", "900000"
+        with Server(file.url, *words, wait=False) as server:
+            until(lambda: "it is tried again" in server.log(), "it waits for its store")
+            second = tokens.make("second", "ids")
+            server.process.send_signal(signal.SIGHUP)
+            tries = server.log().count("it is tried again")
+            until(lambda: server.process.poll() or server.log().count("it is tried again") > tries, "it goes on")
+            locker.execute("ROLLBACK")
+            server.wait()
+            until(lambda: "tokens: read again" in server.log(), "they are read")
+            assert server.client(token=second).get("/api/segment/get/none")[0] == 500
 
 
 @pytest.mark.parametrize("list", ["scopes", "tags"])

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -38,6 +38,8 @@ pub(super) const POOLED: &str =
 /// Serves until a signal. Errors: `invalid_argument`; `segment_unavailable` if the store does not answer at the start.
 pub(super) async fn run(options: Options) -> Result<()> {
     let (stopper, stop) = watch::channel(false);
+    // Without it a hangup would end this process until its store answers, and no service manager starts it again.
+    let hangup = handler(SignalKind::hangup())?;
     let tls = Tls::load(&options)?.map(Arc::new);
     start_traces(&options)?;
     let tokens = Tokens::load(&options)?;
@@ -80,7 +82,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
     tokio::spawn(look_at_store(app.clone()));
     tokio::spawn(warm(app.clone()));
     tokio::spawn(look_at_dots(app.clone()));
-    reload_at_hangups(app.clone(), tls)?;
+    reload_at_hangups(hangup, app.clone(), tls);
     let version = env!("CARGO_PKG_VERSION");
     entrance.opens(public_api(&app));
     let mut all_served = vec![served];
@@ -181,9 +183,11 @@ async fn bind(option: &str, address: SocketAddr) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(wrong)
 }
 
+fn handler(kind: SignalKind) -> Result<Signal> {
+    signal(kind).map_err(|error| Error::new(Code::Internal, format!("no signals: {error}")))
+}
+
 fn stop_at_signals(stopper: watch::Sender<bool>) -> Result<()> {
-    let handler =
-        |kind| signal(kind).map_err(|error| Error::new(Code::Internal, format!("no signals: {error}")));
     let (mut interrupt, mut terminate) =
         (handler(SignalKind::interrupt())?, handler(SignalKind::terminate())?);
     tokio::spawn(async move {
@@ -203,9 +207,7 @@ fn stop_at_signals(stopper: watch::Sender<bool>) -> Result<()> {
 }
 
 /// SIGHUP reads the certificate and the tokens again. What is wrong is logged, and what was read before stays.
-fn reload_at_hangups(app: Arc<App>, tls: Option<Arc<Tls>>) -> Result<()> {
-    let mut hangup = signal(SignalKind::hangup())
-        .map_err(|error| Error::new(Code::Internal, format!("no signals: {error}")))?;
+fn reload_at_hangups(mut hangup: Signal, app: Arc<App>, tls: Option<Arc<Tls>>) {
     tokio::spawn(async move {
         while hangup.recv().await.is_some() {
             let certificate = tls.as_ref().map_or(Ok(()), |tls| tls.reload());
@@ -217,7 +219,6 @@ fn reload_at_hangups(app: Arc<App>, tls: Option<Arc<Tls>>) -> Result<()> {
             }
         }
     });
-    Ok(())
 }
 
 /// Waits until the store answers, has its tables and agrees; false if this server shall stop.
