@@ -134,6 +134,22 @@ def test_a_stop_ends_what_was_begun(file):
         assert "has stopped" in server.log()
 
 
+def test_a_stop_keeps_the_worker_id_until_all_requests_have_ended(file, name):
+    with Server(file.url, "--snowflake-name", name) as server:
+        until(lambda: server.client().ids("any", mode="snowflake"), "it has its worker id")
+        with socket.create_connection(server.address) as connection:
+            connection.sendall(b"POST /api/snowflake/get/any?n=3 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n")
+            until(lambda: is_read(connection), "the server has the request")
+            server.process.terminate()
+            until(lambda: "leafid-server stops" in server.log(), "it stops")
+            time.sleep(0.3)
+            connection.sendall(b"x")
+            answer = b"".join(iter(lambda: connection.recv(65536), b""))
+        assert answer.startswith(b"HTTP/1.1 200 ") and len(answer.split(b"\r\n\r\n")[1].split()) == 3, answer
+        assert server.process.wait() == 0
+    assert file.sql(f"SELECT token = '' FROM leafid_worker WHERE name = '{name}'") == ["1"], "it is given back"
+
+
 def is_read(connection):
     """Whether the other end, on this host too, has read all that came to it."""
     ports = [f"{end[1]:04X}" for end in (connection.getpeername(), connection.getsockname())]

@@ -75,10 +75,8 @@ pub(super) async fn run(options: Options) -> Result<()> {
         false => Some(Arc::new(OwnSnowflake::open(&options, &leases, &who).await?)),
     };
     let app = Arc::new(App::new(options, tokens, store.clone(), leases, own.clone(), rate_limits, who));
-    let holder = own.map(|own| {
-        let stop = stop.clone();
-        tokio::spawn(async move { own.run(stop).await })
-    });
+    let (own_stopper, own_stop) = watch::channel(false);
+    let holder = own.map(|own| tokio::spawn(async move { own.run(own_stop).await }));
     tokio::spawn(look_at_store(app.clone()));
     tokio::spawn(warm(app.clone()));
     tokio::spawn(look_at_dots(app.clone()));
@@ -102,6 +100,8 @@ pub(super) async fn run(options: Options) -> Result<()> {
     for served in all_served {
         let _ = served.await;
     }
+    // Until now requests had ids of its worker id.
+    own_stopper.send_replace(true);
     if let Some(holder) = holder {
         let _ = holder.await;
     }
