@@ -9,7 +9,8 @@ use leafid_core::{Code, Error, Lease, Renewal, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use tokio::sync::OwnedMutexGuard;
 
 /// The leases of all names. Cloning shares them.
 #[derive(Clone)]
@@ -18,10 +19,16 @@ pub(crate) struct Leases {
     pool: Arc<Pool>,
     /// The newest state of each name that this process has seen. A table with a lower revision is an old one.
     seen: Arc<Mutex<HashMap<String, Space>>>,
+    turns: Turns,
 }
 
 /// How often other servers may be first.
-const MOST_TRIES: usize = 50;
+const MOST_TRIES: usize = 100;
+
+/// The changes of one name come one after another: a store does no two of them at once, and those of a fleet that starts
+/// would be in each other's way. A name is there while a change of it is.
+#[derive(Clone, Default)]
+struct Turns(Arc<Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>>);
 
 /// What a change comes to, besides an error.
 enum Outcome<T> {
@@ -33,9 +40,26 @@ enum Outcome<T> {
 /// The action of a transaction: reads the rows, and returns the row to store.
 type Decision<T> = dyn Fn(&Pool, &Space, &[Worker], i64) -> Result<(T, Option<Worker>)> + Send + Sync;
 
+impl Turns {
+    /// Waits until no other change of the name is under way.
+    async fn next(&self, name: &str) -> OwnedMutexGuard<()> {
+        let turn = {
+            let mut turns = self.0.lock();
+            turns.retain(|_, turn| turn.strong_count() > 0);
+            let known = turns.get(name).and_then(Weak::upgrade);
+            known.unwrap_or_else(|| {
+                let turn = Arc::default();
+                turns.insert(name.to_owned(), Arc::downgrade(&turn));
+                turn
+            })
+        };
+        turn.lock_owned().await
+    }
+}
+
 impl Leases {
     pub(crate) fn new(store: Store, pool: Pool) -> Leases {
-        Leases { store, pool: Arc::new(pool), seen: Arc::default() }
+        Leases { store, pool: Arc::new(pool), seen: Arc::default(), turns: Turns::default() }
     }
 
     pub(crate) fn lease_ms(&self) -> i64 {
@@ -145,6 +169,7 @@ impl Leases {
         decide: impl Fn(&Pool, &Space, &[Worker], i64) -> Result<(T, Option<Worker>)> + Send + Sync + 'static,
     ) -> Result<T> {
         let decide: Arc<Decision<T>> = Arc::new(decide);
+        let _turn = self.turns.next(name).await;
         for _ in 0..MOST_TRIES {
             let step = self.step(name, decide.clone());
             match self.store.change_workers(name, only, &self.pool, step).await? {

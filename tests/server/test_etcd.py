@@ -282,6 +282,33 @@ def test_servers_whose_clocks_are_apart_never_grant_one_span_twice(one, name):
     )
 
 
+def test_claims_of_a_fleet_that_starts_at_once_are_all_granted(one, name):
+    count, node, granted = 200, one.nodes[0], []
+    moment = threading.Barrier(count)
+    servers = [Server(one.url, *test_leases.LONG_LEASE) for _ in range(2)]
+
+    def leases():
+        return {lease["ID"] for lease in node.ask("/v3/lease/leases", {}).get("leases", ())}
+
+    def claim(at):
+        client = servers[at % 2].client()
+        client.get("/health")
+        moment.wait()
+        status, lease = client.claim(test_leases.instance(), name)
+        assert status == 200, lease
+        granted.append(lease["worker_id"])
+
+    try:
+        before = leases()
+        in_threads(*[lambda at=at: claim(at) for at in range(count)])
+        assert sorted(granted) == list(range(count))
+        # Each server has one for its own key.
+        assert len(leases() - before) <= count + len(servers), "a try that was lost leaves none"
+    finally:
+        for server in servers:
+            server.kill()
+
+
 def test_tags_of_the_last_day_have_ids_when_a_server_starts(one, new_tag):
     tag = new_tag(one, 50)
     with Server(one.url, environment={"LEAFID_SERVER_WARM_TAGS": "100000"}) as server:
