@@ -150,6 +150,18 @@ def test_a_stop_keeps_the_worker_id_until_all_requests_have_ended(file, name):
     assert file.sql(f"SELECT token = '' FROM leafid_worker WHERE name = '{name}'") == ["1"], "it is given back"
 
 
+def test_a_server_lives_and_is_ready_when_it_has_no_room_for_requests(file):
+    make_tag(file.url, "order")
+    with Server(file.url, "--max-requests", "1") as server, socket.create_connection(server.address) as connection:
+        client = server.client()
+        connection.sendall(b"POST /api/segment/get/order HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n")
+        # Before another request takes the room.
+        until(lambda: is_read(connection), "the server has the request")
+        until(lambda: client.get("/api/segment/get/order")[0] == 503, "it has no room")
+        assert [client.get(path)[0] for path in ("/health", "//health/", "/ready")] == [200, 200, 200]
+        assert client.get("/api/segment/get/order")[0] == 503
+
+
 def is_read(connection):
     """Whether the other end, on this host too, has read all that came to it."""
     ports = [f"{end[1]:04X}" for end in (connection.getpeername(), connection.getsockname())]

@@ -118,7 +118,10 @@ impl Served {
         if let (Some(span), Some(route)) = (&span, route) {
             span.routed(request.method(), route.path);
         }
-        let answered = match app.room.clone().try_acquire_owned() {
+        // Whether it lives is answered whatever else it does.
+        let needs_room = route.is_none_or(|route| !["/health", "/ready"].contains(&route.path));
+        let place = needs_room.then(|| app.room.clone().try_acquire_owned()).transpose();
+        let answered = match place {
             Err(_) => Either::Left(ready(unavailable("too many requests at a time: see --max-requests"))),
             Ok(place) => {
                 let answered = self.routes.answer(route, request, app.clone());
