@@ -3,7 +3,7 @@
 import re
 import subprocess
 
-from servers import BINARY, Server
+from servers import BINARY, Server, make_tag, until
 
 
 def test_a_row_never_begins_below_ids_that_another_gave_by_its_name(any_store, tag):
@@ -53,3 +53,11 @@ def test_a_row_never_begins_below_ids_that_another_gave_by_its_name(any_store, t
     log, ids = give(alone + ".order", "--strict-leaf")
     assert ids == [least, least + 1, least + 2]
     assert "strict-leaf was false and is now true" in log and "tag shop --first N" in log
+
+
+def test_a_row_that_is_never_used_is_not_warmed(file):
+    make_tag(file.url, "shop", 10)
+    make_tag(file.url, "shop.order", 10, options=["--allow-dotted-tags"])
+    with Server(file.url, "--strict-leaf", environment={"LEAFID_SERVER_WARM_TAGS": "10"}) as server:
+        until(lambda: "ids were fetched for 1 tags" in server.log(), "ids are fetched")
+    assert file.sql("SELECT max_id FROM leaf_alloc WHERE biz_tag = 'shop.order'") == ["1"]

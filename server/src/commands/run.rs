@@ -127,10 +127,12 @@ async fn warm(app: Arc<App>) {
     if most == 0 || app.options.no_segment {
         return;
     }
-    let names = match app.store.tags_of_a_day(most).await {
+    let mut names = match app.store.tags_of_a_day(most).await {
         Ok(names) => names,
         Err(error) => return log::warn!("no ids are fetched in advance: {error}"),
     };
+    // Of others the row is never used, and its counter stays where it is.
+    names.retain(|name| app.dots().tag(name) == name);
     let (count, names) = (names.len(), Arc::new(Mutex::new(names.into_iter())));
     // The other half of the connections serves requests.
     let tasks = (0..app.options.store_connections.div_ceil(2)).map(|_| {
