@@ -92,6 +92,46 @@ def test_a_lease_is_shown_with_the_host_and_the_process_that_hold_it(store, name
         until(lambda: key not in samples(client), "it is gone")
 
 
+def test_what_a_store_that_is_away_has_leased_is_not_guessed(engine, name):
+    """It may be renewed meanwhile, by another server."""
+    with Server(engine.url, "--lease-ms", "3600000", "--no-snowflake", "--store-timeout-ms", "500") as server:
+        client = server.client()
+        assert claim(client, "one", name, until=now_ms() + 3_600_000)[0] == 200
+
+        def is_shown():
+            return any("lease_left" in known and ("name", name) in of for known, of in samples(client))
+
+        until(is_shown, "it is shown")
+        engine.stop()
+        try:
+            until(lambda: not is_shown(), "it is left out")
+            found = samples(client)
+            assert value(found, "lease_seconds") == 3600 and not any("leases" in known for known, _ in found)
+        finally:
+            engine.start()
+        until(is_shown, "it is shown again")
+
+
+def test_names_and_leases_are_bounded(file):
+    with Server(file.url, "--no-snowflake") as server:
+        client = server.client()
+        assert claim(client, "one", "a")[0] == 200
+        ends_ms = now_ms() + 3_600_000
+        columns = [row.split("|")[0] for row in file.sql("SELECT name FROM pragma_table_info('leafid_worker')")]
+        values = {"name": "printf('n%04d', i / 2)", "worker_id": "i % 2", "ends_ms": ends_ms}
+        many = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 2199) "
+        chosen = ", ".join(str(values.get(column, column)) for column in columns)
+        file.sql(f"{many}INSERT INTO leafid_worker ({', '.join(columns)}) SELECT {chosen} FROM n, leafid_worker")
+
+        def counts():
+            found = [(dict(of)["name"], one) for (known, of), one in samples(client).items() if known == "leafid_server_leases"]
+            return len(found) > 1 and sorted(found)
+
+        found = until(counts, "they are shown")
+        assert found == [("a", 1), *((f"n{at:04}", 2) for at in range(999))]
+        assert sum("lease_left" in known for known, _ in samples(client)) == 1_000
+
+
 def test_a_store_of_the_first_version_gets_the_column_of_holders(store, name):
     def made(client):
         assert claim(client, "one", name)[0] == 200

@@ -7,7 +7,7 @@ use super::answer::{self, Handled};
 use super::app::App;
 use super::guard::Granted;
 use super::leaf;
-use super::monitor_leases::LeasesView;
+use super::monitor_leases::{LeasesView, PATIENCE};
 use super::monitor_tags::{Order, TagsView, Wanted};
 use crate::access::Grant;
 use crate::clock::running;
@@ -99,7 +99,7 @@ pub(super) async fn state(
 async fn figures(app: &Arc<App>, grant: Grant, words: &HashMap<String, String>) -> Result<MonitorState> {
     let wanted = wanted(words)?;
     let own = app.snowflake.as_ref().and_then(|snowflake| snowflake.worker_id());
-    let look = app.monitor_leases.look(&app.store).await;
+    let look = app.monitor_leases.look(&app.store, PATIENCE).await;
     let servers = look.servers().to_vec();
     let leases = look.view(&app.options, &grant, words.get("name").map(String::as_str), own);
     // With very many tags this takes some milliseconds of computing.

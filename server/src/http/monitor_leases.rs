@@ -16,9 +16,9 @@ use tokio::time::timeout;
 
 /// Within this time all viewers share one look at the store.
 const FRESH: Duration = Duration::from_millis(900);
-/// How long a viewer waits for a new look before it gets the last one.
-const PATIENCE: Duration = Duration::from_millis(300);
-/// The leases of a look, of all names.
+/// How long a viewer of the page waits for a new look before it gets the last one.
+pub(super) const PATIENCE: Duration = Duration::from_millis(300);
+/// The leases of a look, of all names: the first ones by name and worker id, whoever looks.
 const MOST: usize = 10_000;
 /// The characters of an instance that are shown. The whole one is a secret: until the first renewal, a claim that repeats
 /// it is answered with the token of the lease.
@@ -42,6 +42,8 @@ pub(super) struct LeaseLook {
     servers: Arc<Vec<Holder>>,
     /// Why it has found nothing new.
     error: Option<String>,
+    /// The store took too long for a new one. What was renewed since is not in it.
+    is_old: bool,
 }
 
 #[derive(Serialize)]
@@ -85,13 +87,14 @@ pub(super) struct Held<'l> {
 }
 
 impl LeaseLooks {
-    /// A look that is fresh, or the last one if the store is slow.
-    pub(super) async fn look(self: &Arc<Self>, store: &Store) -> LeaseLook {
+    /// A look that is fresh, or the last one if the store takes longer than `patience`.
+    pub(super) async fn look(self: &Arc<Self>, store: &Store, patience: Duration) -> LeaseLook {
+        let asked = running();
         // Before the last one is read: one that ends in between is not missed.
         let mut looked = pin!(self.looked.notified());
         looked.as_mut().enable();
         let last = self.last.lock().clone();
-        if last.at.is_some_and(|at| running().saturating_sub(at) < FRESH) {
+        if last.at.is_some_and(|at| asked.saturating_sub(at) < FRESH) {
             return last;
         }
         if let Ok(looking) = self.looking.clone().try_lock_owned() {
@@ -102,8 +105,9 @@ impl LeaseLooks {
                 looks.looked.notify_waiters();
             });
         }
-        let _ = timeout(PATIENCE, looked).await;
-        self.last.lock().clone()
+        let _ = timeout(patience, looked).await;
+        let last = self.last.lock().clone();
+        LeaseLook { is_old: last.at.is_none_or(|at| at < asked), ..last }
     }
 
     async fn look_now(&self, store: &Store) {
@@ -113,7 +117,8 @@ impl LeaseLooks {
         match found.and_then(|found| Ok((found, servers?))) {
             Ok(((store_ms, rows), servers)) => {
                 let (rows, servers) = (Arc::new(rows), Arc::new(servers));
-                *last = LeaseLook { at: Some(running()), store_ms, rows, servers, error: None };
+                *last =
+                    LeaseLook { at: Some(running()), store_ms, rows, servers, error: None, is_old: false };
             }
             Err(error) => last.error = Some(error.message().to_owned()),
         }
@@ -121,6 +126,10 @@ impl LeaseLooks {
 }
 
 impl LeaseLook {
+    pub(super) fn is_old(&self) -> bool {
+        self.is_old
+    }
+
     /// What the viewer may see of all leases, by name and id.
     pub(super) fn held(&self, grant: &Grant) -> Vec<Held<'_>> {
         let now_ms = self.now_ms();
