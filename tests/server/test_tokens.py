@@ -105,6 +105,24 @@ def test_a_pattern_bounds_tags_ranges_and_id_spaces(file, tokens):
         assert client.post("/api/worker/release", {**held, "name": "orders", "token": lease["token"]})[0] == 204
 
 
+def test_the_rows_of_a_token_are_found_behind_those_of_others(file, tokens):
+    make_tag(file.url, "shop")
+    many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) "
+    file.sql(many + "INSERT INTO leaf_alloc (biz_tag, max_id, step) SELECT printf('a%04d', i), 1, 50 FROM n")
+    secrets = {tags: tokens.make("one", "metrics", tags=[tags]) for tags in ("shop", "a*", "*")}
+    with Server(file.url, "--no-snowflake", "--tokens", tokens.file) as server:
+
+        def rows(tags, after=""):
+            body = server.client(token=secrets[tags]).get(f"/db?after={after}", Accept="application/json")[1]
+            return [row["tag"] for row in json.loads(body)]
+
+        assert rows("shop") == ["shop"]
+        for tags in ("a*", "*"):
+            assert rows(tags) == [f"a{at:04}" for at in range(1, 1001)]
+            assert rows(tags, "a1000") == [f"a{at:04}" for at in range(1001, 2001)]
+        assert len(rows("a*", "a2000")) == 500 and rows("*", "a2000")[-1] == "shop"
+
+
 def test_a_strict_leaf_checks_the_tag_that_it_serves(file, tokens):
     make_tag(file.url, "shop")
     secret = tokens.make("one", "ids", tags=["shop.*"])

@@ -37,9 +37,19 @@ pub(super) async fn db(
     Query(words): Query<HashMap<String, String>>,
     headers: HeaderMap,
 ) -> Handled {
-    let rows = app.store.tag_rows(words.get("after").map_or("", String::as_str), MOST).await?;
-    let seen = rows.into_iter().filter(|row| grant.check_tag(&row.tag).is_ok());
-    let fields = seen.map(|row| {
+    let mut after = words.get("after").map_or("", String::as_str).to_owned();
+    let mut seen = Vec::new();
+    // The rows that a token may see may stand behind many that it may not.
+    loop {
+        let rows = app.store.tag_rows(&after, MOST).await?;
+        let last = rows.last().filter(|_| rows.len() == MOST).map(|row| row.tag.clone());
+        seen.extend(rows.into_iter().filter(|row| grant.check_tag(&row.tag).is_ok()));
+        match last.filter(|_| seen.len() < MOST) {
+            Some(last) => after = last,
+            None => break,
+        }
+    }
+    let fields = seen.into_iter().take(MOST).map(|row| {
         vec![row.tag, row.max_id.to_string(), row.step.to_string(), row.update_time, row.description]
     });
     Ok(page("db", &DB, fields.collect(), wants_json(&headers)))
