@@ -56,7 +56,7 @@ pub(super) struct RequestCounts {
     /// How long all requests of an API took together.
     nanos: [AtomicU64; APIS.len()],
     claims_refused: AtomicU64,
-    /// Granted claims of each name; the store bounds how many names there are.
+    /// Granted claims of each name, each repetition by itself; the store bounds how many names there are.
     claims: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -93,7 +93,8 @@ impl RequestCounts {
         self.claims.lock().clone()
     }
 
-    /// Because no worker id was free.
+    /// With `worker_in_use`: no worker id was free, or no more names are allowed, or the table may be an old one, or the
+    /// same claim was granted before and its lease renewed since.
     pub(super) fn claim_refused(&self) {
         self.claims_refused.fetch_add(1, Relaxed);
     }

@@ -49,9 +49,9 @@ pub(super) async fn leased(app: &App, grant: &Grant, registry: &mut Registry) {
     for (name, count) in counted.iter().filter(|(name, _)| grant.check_tag(name).is_ok()).take(MOST_NAMES) {
         claims.get_or_create(&vec![("name", name.clone())]).inc_by(*count);
     }
-    registry.register("claims", "Worker ids granted by id space", claims);
+    registry.register("claims", "Claims over HTTP that were granted, by id space", claims);
     let refused = ConstCounter::new(app.counts.claims_refused());
-    registry.register("claims_refused", "Claims for which no worker id was free", refused);
+    registry.register("claims_refused", "Claims over HTTP that were refused with worker_in_use", refused);
     let seconds = ConstGauge::new(app.options.lease_ms as f64 / 1e3);
     registry.register("lease_seconds", "How long a lease lasts without a renewal", seconds);
     let (count, left, ahead): (Family<Labels, Gauge>, Family<Labels, Seconds>, Family<Labels, Seconds>) =
