@@ -5,7 +5,8 @@ import re
 import subprocess
 
 import pytest
-from servers import BINARY, PATIENCE, ROOT, Server, make_tag
+from databases import free_port
+from servers import BINARY, PATIENCE, ROOT, Client, Server, make_tag
 
 SCHEMATHESIS = ROOT / "build/venv-schemathesis/bin/schemathesis"
 FILE = ROOT / "server/openapi.json"
@@ -27,9 +28,30 @@ def test_each_path_is_described_and_served(file):
     described = json.loads(FILE.read_text())["paths"]
     routes = re.findall(r'\(\s*"(/[^"]*)",\s', ROUTER.read_text())
     assert len(routes) > 15 and set(routes) == set(described)
+    for path, methods in described.items():
+        assert "requestBody" not in methods.get("post", {}) or "413" in methods["post"]["responses"], path
     with Server(file.url) as server:
         status, headers, body = server.client().request("GET", "/openapi.json")
         assert (status, headers["content-type"], body) == (200, "application/json;charset=UTF-8", FILE.read_text())
+
+
+def test_bounds_are_those_of_the_description(file):
+    make_tag(file.url, "order")
+    described = json.loads(FILE.read_text())
+    parameters = described["paths"]["/api/segment/range/{tag}"]["post"]["parameters"]
+    bounds = {each["name"]: each["schema"]["maximum"] for each in parameters if "maximum" in each.get("schema", {})}
+    assert sorted(bounds) == ["after", "step"]
+    longest = described["components"]["schemas"]["Tag"]["properties"]["tag"]["maxLength"]
+    with Server(file.url, "--no-snowflake", "--admin-listen", f"127.0.0.1:{free_port()}") as server:
+        client = server.client()
+        for name, most in bounds.items():
+            assert client.post(f"/api/segment/range/order?{name}={most}")[1].get("message", "").count(f"{name} is \"") == 0
+            for wrong in (most + 1, "x", "-1", ""):
+                status, answer = client.post(f"/api/segment/range/order?{name}={wrong}")
+                assert status == 400 and answer["message"].startswith(f'{name} is "{wrong}"; allowed: '), answer
+        admin = Client(re.search(r"the admin API listens on (\S+):(\d+)", server.log()).groups())
+        assert [admin.post("/api/tag", {"tag": "é" * length})[0] for length in (longest, longest + 1)] == [201, 400]
+        admin.connection.close()
 
 
 def test_answers_are_those_of_the_description(file, tmp_path):

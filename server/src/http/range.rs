@@ -48,8 +48,11 @@ pub(super) async fn range(
 }
 
 fn asked(words: &HashMap<String, String>) -> Result<RangeQuery<'_>> {
-    let number = |name: &str| words.get(name).map(|text| parse_id(text)).transpose();
-    let step = match number("step")? {
+    let number = |name: &str, allowed: &str| {
+        let wrong = |text: &String| Error::invalid(name, format!("{text:?}"), allowed);
+        words.get(name).map(|text| parse_id(text).map_err(|_| wrong(text))).transpose()
+    };
+    let step = match number("step", "1 or more, in digits")? {
         Some(step) if step < 1 => return Err(Error::invalid("step", step, "1 or more")),
         // It may return fewer than were asked for.
         step => step.map(|step| step.min(LARGEST_STEP)),
@@ -57,6 +60,9 @@ fn asked(words: &HashMap<String, String>) -> Result<RangeQuery<'_>> {
     let nonce = words.get("nonce").map(String::as_str);
     match nonce.filter(|nonce| nonce.len() > LONGEST_NONCE) {
         Some(long) => Err(Error::invalid("nonce", format!("{} bytes", long.len()), "at most 128 bytes")),
-        None => Ok(RangeQuery { step, after: number("after")?.unwrap_or(0), nonce }),
+        None => {
+            let after = number("after", "0 to 9223372036854775807, in digits")?;
+            Ok(RangeQuery { step, after: after.unwrap_or(0), nonce })
+        }
     }
 }
