@@ -208,4 +208,14 @@ def test_no_answer_may_be_cached(file):
             status, headers, _ = client.request(*request.split())
             assert (status == 200) == (request in good), request
             assert headers["cache-control"] == "no-store", request
+        lease = client.claim("one")[1]
+        given_back = json.dumps({"worker_id": lease["worker_id"], "token": lease["token"], "until": lease["from"]})
+        for method, path, body, status in (
+            ("PUT", "/api/segment/range/order", None, 405),
+            ("POST", "/api/worker/claim", "x" * 20_000, 413),
+            ("POST", "/tinyid/id/nextId", "x" * 20_000, 413),
+            ("POST", "/api/worker/release", given_back, 204),
+        ):
+            found, headers, _ = client.request(method, path, body, {"Content-Type": "application/json"})
+            assert (found, headers["cache-control"]) == (status, "no-store"), path
         assert client.request("GET", "/monitor/page.js")[1]["cache-control"] == "no-cache"

@@ -11,12 +11,17 @@ use serde::Serialize;
 pub(super) const JSON: &str = "application/json;charset=UTF-8";
 pub(super) const TEXT: &str = "text/plain;charset=UTF-8";
 
-/// A response with this body. No cache may keep it: an id that is served again is given twice.
+/// Of all answers that say nothing else. No cache may keep one: an id that is served again is given twice.
+pub(super) fn uncached(mut response: Response<Body>) -> Response<Body> {
+    response.headers_mut().entry(CACHE_CONTROL).or_insert(const { HeaderValue::from_static("no-store") });
+    response
+}
+
+/// A response with this body.
 pub(super) fn body(status: StatusCode, content_type: &'static str, body: impl Into<Body>) -> Response<Body> {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response.headers_mut().insert(CACHE_CONTROL, const { HeaderValue::from_static("no-store") });
     response
 }
 

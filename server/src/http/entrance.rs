@@ -93,11 +93,12 @@ impl Entrance {
                 request.extensions_mut().insert(client);
             }
             match self.open.get() {
-                Some(served) => Either::Left(served.answer(request).map(Ok)),
+                Some(served) => Either::Left(served.answer(request).map(answer::uncached).map(Ok)),
                 None => {
                     let mut request = with_body(request);
                     let route = self.routes.find(&mut request);
-                    Either::Right(self.routes.answer(route, request, self.starting.clone()).map(Ok))
+                    let answered = self.routes.answer(route, request, self.starting.clone());
+                    Either::Right(answered.map(answer::uncached).map(Ok))
                 }
             }
         })
