@@ -363,13 +363,21 @@ fn with_file(mut command: clap::Command, (path, table): &FileOptions) -> Result<
         let id = key.replace('-', "_");
         let known = command.get_arguments().any(|arg| arg.get_id() == id.as_str() && id != "config");
         if !known {
-            return Err(wrong(format!("{key} is no option")));
+            let allowed = "those of leafid-server --help, by their long names without the dashes";
+            return Err(wrong(format!("the option is {:?}; allowed: {allowed}", shown_url(key))));
         }
         let text = match value {
             toml::Value::String(text) => text.clone(),
             toml::Value::Integer(number) => number.to_string(),
             toml::Value::Boolean(set) => set.to_string(),
-            _ => return Err(wrong(format!("{key} is neither text, nor an integer, nor true or false"))),
+            // It may hold a secret.
+            other => {
+                let allowed = "a text in quotes, an integer, true or false";
+                return Err(wrong(format!(
+                    "{key} is a value of type {}; allowed: {allowed}",
+                    other.type_str()
+                )));
+            }
         };
         command = command.mut_arg(id, |arg| arg.default_value(text));
     }

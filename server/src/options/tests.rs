@@ -15,7 +15,16 @@ fn a_flag_goes_before_the_file_and_the_file_before_the_default() -> std::io::Res
     assert_eq!((options.workers, options.timeout_ms), (3..=7, 2000));
     std::fs::write(&path, "stroe = \"x.db\"\n")?;
     let error = parsed(&["--config", &file]).map(|cli| cli.options.store).unwrap_err();
-    assert!(error.to_string().contains("stroe is no option"), "{error}");
+    assert!(
+        error.to_string().contains("the option is \"stroe\"; allowed: those of leafid-server --help"),
+        "{error}"
+    );
+    std::fs::write(&path, "store = [\"x.db\"]\n")?;
+    let error = parsed(&["--config", &file]).map(|cli| cli.options.store).unwrap_err();
+    assert!(
+        error.to_string().contains("store is a value of type array; allowed: a text in quotes"),
+        "{error}"
+    );
     std::fs::remove_file(&path)
 }
 
