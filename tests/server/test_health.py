@@ -7,6 +7,7 @@ import signal
 import subprocess
 
 from databases import free_port
+from proxy import Proxy
 from servers import BINARY, Server, until
 
 
@@ -78,3 +79,18 @@ def test_health_answers_and_nothing_else_waits_while_the_store_is_away(engine, n
     finally:
         if engine.process is None:
             engine.start()
+
+
+def test_an_error_of_the_store_after_its_first_answer_is_waited_for(engine):
+    setting = b"innodb_flush_log_at_trx_commit" if engine.name == "mariadb" else b"synchronous_commit"
+    proxy = Proxy(engine.port, setting)
+    proxy.losing.set()
+    url = engine.url.replace(str(engine.port), str(proxy.own_port))
+    try:
+        with Server(url, "--no-snowflake", "--start-timeout-ms", "900000", wait=False) as server:
+            until(lambda: server.process.poll() or "it is tried again" in server.log(), "the answer is missed")
+            assert proxy.lost and "listens on" not in server.log()
+            proxy.losing.clear()
+            server.wait()
+    finally:
+        proxy.close()

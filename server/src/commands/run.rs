@@ -62,18 +62,22 @@ pub(super) async fn run(options: Options) -> Result<()> {
     said_of_leaf(&options).into_iter().for_each(|line| log::info!("{line}"));
     exposure(&options, !tokens.is_empty()).into_iter().for_each(|line| log::warn!("{line}"));
     stop_at_signals(stopper)?;
-    if !wait_for(&store, &starting, &options, stop.clone()).await? {
-        return Ok(());
-    }
-    for danger in store.dangers().await?.into_iter().chain(store.elsewhere().await?) {
-        log::warn!("{danger}");
-    }
-    let schema = store.schema().await?.map_or(String::new(), |schema| format!(", schema {schema}"));
     let leases = Leases::new(store.clone(), options.pool());
-    let own = match options.no_snowflake {
-        true => None,
-        false => Some(Arc::new(OwnSnowflake::open(&options, &leases, &who).await?)),
+    let begin = async || {
+        prepare(&store, &options).await?;
+        let warnings: Vec<String> =
+            store.dangers().await?.into_iter().chain(store.elsewhere().await?).collect();
+        let schema = store.schema().await?.map_or(String::new(), |schema| format!(", schema {schema}"));
+        let own = match options.no_snowflake {
+            true => None,
+            false => Some(Arc::new(OwnSnowflake::open(&options, &leases, &who).await?)),
+        };
+        Ok::<_, Error>((warnings, schema, own))
     };
+    let Some((warnings, schema, own)) = wait_for(begin, &starting, &options, stop.clone()).await? else {
+        return Ok(());
+    };
+    warnings.into_iter().for_each(|warning| log::warn!("{warning}"));
     let app = Arc::new(App::new(options, tokens, store.clone(), leases, own.clone(), rate_limits, who));
     let (own_stopper, own_stop) = watch::channel(false);
     let holder = own.map(|own| tokio::spawn(async move { own.run(own_stop).await }));
@@ -223,19 +227,19 @@ fn reload_at_hangups(mut hangup: Signal, app: Arc<App>, tls: Option<Arc<Tls>>) {
     });
 }
 
-/// Waits until the store answers, has its tables and agrees; false if this server shall stop.
-async fn wait_for(
-    store: &Store,
+/// What `begin` finds, which is tried again while the store does not answer; `None` if this server shall stop.
+async fn wait_for<T>(
+    begin: impl AsyncFn() -> Result<T>,
     starting: &Starting,
     options: &Options,
     mut stop: watch::Receiver<bool>,
-) -> Result<bool> {
+) -> Result<Option<T>> {
     let deadline = Instant::now() + Duration::from_millis(options.start_timeout_ms);
     let mut back_off = BackOff::new();
     loop {
-        let error = match prepare(store, options).await {
-            Ok(()) => return Ok(true),
-            Err(error) if error.code() == Code::InvalidArgument => return Err(error),
+        let error = match begin().await {
+            Ok(found) => return Ok(Some(found)),
+            Err(error) if error.code() != Code::SegmentUnavailable => return Err(error),
             Err(error) => error,
         };
         back_off.failed(0, crate::clock::seed());
@@ -247,7 +251,7 @@ async fn wait_for(
         starting.failed(error);
         tokio::select! {
             () = sleep(pause) => {}
-            _ = stop.changed() => return Ok(false),
+            _ = stop.changed() => return Ok(None),
         }
     }
 }
