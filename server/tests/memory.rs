@@ -21,19 +21,28 @@ const RANGES: i64 = 20;
 /// The goal, bytes.
 const MOST: usize = 1024;
 
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// A connection that is kept.
 struct Client(BufReader<TcpStream>);
 
 impl Client {
     /// The body of the answer, which has this status.
     fn ask(&mut self, method: &str, path: &str, status: u16) -> String {
+        let (line, body) = self.answer(method, path);
+        assert!(line.starts_with(&format!("HTTP/1.1 {status} ")), "{method} {path}: {line}");
+        body
+    }
+
+    /// The first line of the answer, and its body.
+    fn answer(&mut self, method: &str, path: &str) -> (String, String) {
         let request = format!("{method} {path} HTTP/1.1\r\nhost: test\r\ncontent-length: 0\r\n\r\n");
         self.0.get_mut().write_all(request.as_bytes()).unwrap();
-        let mut length = 0;
-        for at in 0.. {
+        let (mut first, mut length) = (String::new(), 0);
+        self.0.read_line(&mut first).unwrap();
+        loop {
             let mut line = String::new();
             self.0.read_line(&mut line).unwrap();
-            assert!(at > 0 || line.starts_with(&format!("HTTP/1.1 {status} ")), "{method} {path}: {line}");
             if let Some(number) = line.strip_prefix("content-length: ") {
                 length = number.trim().parse().unwrap();
             }
@@ -43,11 +52,12 @@ impl Client {
         }
         let mut body = vec![0; length];
         self.0.read_exact(&mut body).unwrap();
-        String::from_utf8(body).unwrap()
+        (first, String::from_utf8(body).unwrap())
     }
 
     /// Fills both segments of these tags, takes ranges far apart, and returns the bytes that are held then.
     fn use_tags(&mut self, tags: std::ops::Range<usize>) -> usize {
+        let used = tags.end;
         for at in tags {
             let ids = self.ask("GET", &format!("/api/segment/get/tag-{at:06}?n=20"), 200);
             assert_eq!(ids.lines().count(), 20);
@@ -55,7 +65,7 @@ impl Client {
                 self.ask("POST", &format!("/api/segment/range/tag-{at:06}?step=10&after={after}"), 200);
             }
         }
-        held()
+        self.held(used)
     }
 
     /// Asks for names that no row has, and returns the bytes that are held then.
@@ -64,15 +74,28 @@ impl Client {
             self.ask("GET", &format!("/api/segment/get/none-{at:06}"), 500);
             self.ask("POST", &format!("/api/segment/range/none-{at:06}?step=10"), 404);
         }
-        held()
+        self.held(WARM + TAGS)
     }
-}
 
-fn held() -> usize {
-    // The last fetches end.
-    thread::sleep(Duration::from_secs(1));
-    let counted = ALLOCATOR.stats();
-    counted.bytes_allocated - counted.bytes_deallocated
+    /// The bytes that are held once no fetch of these tags is under way: each has two segments.
+    fn held(&mut self, tags: usize) -> usize {
+        while self.ask("GET", "/cache", 200).matches("<td>true</td><td>true</td>").count() < tags {
+            thread::sleep(PAUSE);
+        }
+        let bytes = || {
+            let counted = ALLOCATOR.stats();
+            counted.bytes_allocated - counted.bytes_deallocated
+        };
+        // What the server does now and then ends, too.
+        let mut last = bytes();
+        loop {
+            thread::sleep(PAUSE);
+            match bytes() {
+                found if found == last => return found,
+                found => last = found,
+            }
+        }
+    }
 }
 
 #[test]
@@ -96,11 +119,16 @@ fn a_tag_takes_a_kibibyte_at_most_and_a_name_without_a_row_nothing() {
     let options = format!("leafid-server --listen {address} --no-snowflake --warm-tags 0 --store");
     let words: Vec<_> = options.split(' ').chain([&*store]).map(Into::into).collect();
     thread::spawn(move || leafid_server::main(words));
-    let stream = (0..100).find_map(|_| {
-        thread::sleep(Duration::from_millis(100));
-        TcpStream::connect(address).ok()
-    });
-    let mut client = Client(BufReader::new(stream.unwrap()));
+    let stream = loop {
+        thread::sleep(PAUSE);
+        if let Ok(stream) = TcpStream::connect(address) {
+            break stream;
+        }
+    };
+    let mut client = Client(BufReader::new(stream));
+    while !client.answer("GET", "/ready").0.contains(" 200 ") {
+        thread::sleep(PAUSE);
+    }
     let before = client.use_tags(0..WARM);
     let bytes = client.use_tags(WARM..WARM + TAGS).saturating_sub(before) / TAGS;
     println!("{bytes} bytes a tag");

@@ -205,7 +205,7 @@ def test_the_page_has_no_text_of_others_and_a_strict_policy(file):
         assert len(names) == 3
         for name in names:
             status, headers, text = client.request("GET", f"/{name}")
-            assert status == 200 and "charset" in headers["content-type"] or name.endswith(".svg")
+            assert status == 200 and ("charset" in headers["content-type"] or name.endswith(".svg"))
             assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text), name
         assert client.get("/monitor/none.js")[0] == 404
         assert client.request("GET", "/monitor/state")[1]["cache-control"] == "no-store"
