@@ -5,10 +5,41 @@ use axum::http::{Request, Response};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use std::error::Error;
+use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::client::WantsClientCert;
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, ConfigBuilder, RootCertStore};
 
-/// `most`: the largest body of an answer.
-pub(crate) async fn exchange<S>(
+/// The settings of a client that trusts these authorities, but for its own certificate.
+pub(crate) fn trusting(
+    roots: RootCertStore,
+) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, tokio_rustls::rustls::Error> {
+    let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()));
+    Ok(builder.with_safe_default_protocol_versions()?.with_root_certificates(roots))
+}
+
+/// `tls`: with the name that the server has to prove. `most`: the largest body of an answer.
+pub(crate) async fn exchange(
+    address: &str,
+    tls: Option<(&TlsConnector, ServerName<'static>)>,
+    request: Request<Body>,
+    most: usize,
+) -> Result<Response<Bytes>, Box<dyn Error + Send + Sync>> {
+    let stream = TcpStream::connect(address).await?;
+    match tls {
+        None => exchanged(stream, request, most).await,
+        Some((tls, name)) => {
+            let stream = tls.connect(name, stream).await.map_err(|error| format!("TLS: {error}"))?;
+            exchanged(stream, request, most).await
+        }
+    }
+}
+
+async fn exchanged<S>(
     stream: S,
     request: Request<Body>,
     most: usize,

@@ -47,7 +47,7 @@ fn own(options: &Options) -> Settings {
 /// How long the leases of this store's servers last, whatever the options of a command say.
 pub(super) async fn lease_ms(store: &Store, options: &Options) -> Result<i64> {
     let stored = store.settings().await?;
-    let found = stored.iter().find(|(name, _)| name == LEASE_MS).and_then(|(_, value)| value.parse().ok());
+    let found = stored_value(&stored, LEASE_MS).and_then(|value| value.parse().ok());
     Ok(found.unwrap_or(options.lease_ms))
 }
 

@@ -64,6 +64,14 @@ impl Etcd {
         Ok(found.unwrap_or_else(|| Read { key: key.to_owned(), revision: 0, value: Vec::new() }))
     }
 
+    /// A request for all keys of a kind.
+    fn all(&self, kind: &str) -> Value {
+        // 0 is behind the slash: the first key behind all that begin with the prefix.
+        let [key, end] =
+            ["/", "0"].map(|end| gateway::encode(format!("{}{kind}{end}", self.prefix).as_bytes()));
+        json!({ "key": key, "range_end": end })
+    }
+
     async fn read_all(&self, request: &Value) -> Result<Vec<Read>> {
         let answer = self.gateway.read("/v3/kv/range", request).await.map_err(|error| self.failed(error))?;
         gateway::reads(&answer)

@@ -1,6 +1,6 @@
 //! The connection to a collector.
 
-use crate::exchange::exchange;
+use crate::exchange::{exchange, trusting};
 use crate::pem::{authorities, system_roots};
 use axum::body::Body;
 use axum::http::header::HOST;
@@ -13,12 +13,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::ClientConfig;
-use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 /// How long a collector may take for a batch of spans.
@@ -111,10 +108,8 @@ fn connector() -> Result<TlsConnector> {
         Some(file) => authorities(Path::new(&file), CERTIFICATE)?,
         None => system_roots(),
     };
-    let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| Error::invalid("otlp-endpoint", error, ALLOWED))?;
-    Ok(TlsConnector::from(Arc::new(builder.with_root_certificates(roots).with_no_client_auth())))
+    let config = trusting(roots).map_err(|error| Error::invalid("otlp-endpoint", error, ALLOWED))?;
+    Ok(TlsConnector::from(Arc::new(config.with_no_client_auth())))
 }
 
 async fn send(target: &Target, request: Request<Bytes>) -> std::result::Result<Response<Bytes>, HttpError> {
@@ -122,9 +117,6 @@ async fn send(target: &Target, request: Request<Bytes>) -> std::result::Result<R
     head.headers.insert(HOST, HeaderValue::from_str(&target.address)?);
     head.uri = Uri::from(head.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/")));
     let request = Request::from_parts(head, Body::from(body));
-    let stream = TcpStream::connect(&target.address).await?;
-    match &target.tls {
-        None => exchange(stream, request, MOST_BYTES).await,
-        Some((tls, name)) => exchange(tls.connect(name.clone(), stream).await?, request, MOST_BYTES).await,
-    }
+    let tls = target.tls.as_ref().map(|(tls, name)| (tls, name.clone()));
+    exchange(&target.address, tls, request, MOST_BYTES).await
 }

@@ -1,12 +1,12 @@
 //! The address of a cluster: `etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX?ca=FILE&cert=FILE&key=FILE`.
 
+use crate::exchange::trusting;
 use crate::pem::{authorities, certificates, private_key, system_roots};
 use leafid_core::options::{ENCODED, has_raw_password, shown_url};
 use leafid_core::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
 use tokio_rustls::rustls::ClientConfig;
-use tokio_rustls::rustls::crypto::ring::default_provider;
 
 const ALLOWED: &str =
     "etcd://HOST:PORT,HOST:PORT/PREFIX, with USER:PASSWORD@ before the hosts and ?ca=FILE behind if need be";
@@ -76,14 +76,8 @@ fn tls(query: &str) -> Result<Option<Arc<ClientConfig>>> {
     };
     let wrong =
         |error: &dyn std::fmt::Display| Error::invalid("store", error, "a certificate and its key in PEM");
-    let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| wrong(&error))?
-        .with_root_certificates(if ca == "system" {
-            system_roots()
-        } else {
-            authorities(Path::new(&ca), "store")?
-        });
+    let roots = if ca == "system" { system_roots() } else { authorities(Path::new(&ca), "store")? };
+    let builder = trusting(roots).map_err(|error| wrong(&error))?;
     let config = match (cert, key) {
         (Some(cert), Some(key)) => builder
             .with_client_auth_cert(

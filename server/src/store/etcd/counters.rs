@@ -157,13 +157,10 @@ pub(crate) async fn tags_of_a_day(etcd: &Etcd, most: usize) -> Result<Vec<String
 
 /// The counters of the tags behind `after`, by tag.
 async fn counters_behind(etcd: &Etcd, after: &str, most: usize) -> Result<Vec<(String, Counter)>> {
-    // The next key in order, and the first one behind all that begin with the prefix.
-    let (from, end) = (counter_key(etcd, after) + "\0", format!("{}tag0", etcd.prefix));
-    let request = json!({
-        "key": gateway::encode(from.as_bytes()),
-        "range_end": gateway::encode(end.as_bytes()),
-        "limit": most.to_string(),
-    });
+    let mut request = etcd.all("tag");
+    // The next key in order.
+    request["key"] = json!(gateway::encode((counter_key(etcd, after) + "\0").as_bytes()));
+    request["limit"] = json!(most.to_string());
     let prefix = counter_key(etcd, "");
     let reads = etcd.read_all(&request).await?;
     let counters = reads.iter().map(|read| {

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
@@ -91,22 +90,15 @@ impl Gateway {
     }
 
     async fn exchange(&self, node: &str, path: &str, body: &Value, token: Option<&str>) -> Result<Value> {
-        let stream = TcpStream::connect(node).await.map_err(of)?;
         let mut request = Request::post(path).header("host", node).header("content-type", "application/json");
         if let Some(token) = token {
             request = request.header("authorization", token);
         }
         let request = request.body(Body::from(body.to_string())).map_err(of)?;
-        let answer = match &self.tls {
-            None => exchange(stream, request, MOST_BYTES).await,
-            Some(tls) => {
-                let host = node.rsplit_once(':').map_or(node, |(host, _)| host).trim_matches(['[', ']']);
-                let name = ServerName::try_from(host.to_owned()).map_err(of)?;
-                let stream = tls.connect(name, stream).await;
-                exchange(stream.map_err(|error| of(format!("TLS: {error}")))?, request, MOST_BYTES).await
-            }
-        };
-        let (head, bytes) = answer.map_err(of)?.into_parts();
+        let host = node.rsplit_once(':').map_or(node, |(host, _)| host).trim_matches(['[', ']']);
+        let named = |tls| ServerName::try_from(host.to_owned()).map(|name| (tls, name)).map_err(of);
+        let tls = self.tls.as_ref().map(named).transpose()?;
+        let (head, bytes) = exchange(node, tls, request, MOST_BYTES).await.map_err(of)?.into_parts();
         match head.status.is_success() {
             true => serde_json::from_slice(&bytes).map_err(of),
             false => Err(of(format!("status {}: {}", head.status, String::from_utf8_lossy(&bytes)))),

@@ -32,9 +32,8 @@ pub(crate) async fn announce(etcd: &Etcd, who: &Holder, ends: bool) -> Result<()
 }
 
 pub(crate) async fn servers(etcd: &Etcd) -> Result<Vec<Holder>> {
-    // 0 is behind the slash.
-    let [key, end] =
-        ["server/", "server0"].map(|end| gateway::encode(format!("{}{end}", etcd.prefix).as_bytes()));
-    let reads = etcd.read_all(&json!({ "key": key, "range_end": end, "limit": "1000" })).await?;
+    let mut request = etcd.all("server");
+    request["limit"] = json!("1000");
+    let reads = etcd.read_all(&request).await?;
     Ok(reads.iter().map(|read| Holder::parse(&String::from_utf8_lossy(&read.value))).collect())
 }

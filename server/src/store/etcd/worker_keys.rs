@@ -83,9 +83,8 @@ pub(crate) async fn change_workers<T>(
 
 /// How many names have worker ids.
 async fn names(etcd: &Etcd) -> Result<i64> {
-    let [key, end] =
-        ["space/", "space0"].map(|end| gateway::encode(format!("{}{end}", etcd.prefix).as_bytes()));
-    let request = json!({ "key": key, "range_end": end, "count_only": true });
+    let mut request = etcd.all("space");
+    request["count_only"] = json!(true);
     let answer = etcd.gateway.read("/v3/kv/range", &request).await.map_err(|error| etcd.failed(error))?;
     // A count of zero is left out.
     Ok(answer["count"].as_str().map_or(Ok(0), str::parse).unwrap_or(i64::MAX))
@@ -149,20 +148,16 @@ async fn read_name(etcd: &Etcd, name: &str, only: Option<i64>) -> Result<ReadNam
 
 /// The worker ids that are held, of all names, at most `most` keys of each kind.
 pub(crate) async fn lease_rows(etcd: &Etcd, most: usize) -> Result<(i64, Vec<LeaseRow>)> {
-    let prefix = |kind: &str| format!("{}{kind}/", etcd.prefix);
     let all = |kind: &str| {
-        // 0 is behind the slash: the first key behind all that begin with the prefix.
-        let end = format!("{}{kind}0", etcd.prefix);
-        json!({ "request_range": {
-            "key": gateway::encode(prefix(kind).as_bytes()), "range_end": gateway::encode(end.as_bytes()),
-            "limit": most.to_string()
-        } })
+        let mut range = etcd.all(kind);
+        range["limit"] = json!(most.to_string());
+        json!({ "request_range": range })
     };
     let request = json!({ "success": [all("space"), all("worker"), all("alive")] });
     let answer = etcd.gateway.read("/v3/kv/txn", &request).await.map_err(|error| etcd.failed(error))?;
     let of_kind = |at: usize, kind: &str| -> Result<Vec<Read>> {
         let mut reads = gateway::reads(&answer["responses"][at]["response_range"])?;
-        let start = prefix(kind).len();
+        let start = etcd.prefix.len() + kind.len() + 1;
         reads.iter_mut().for_each(|read| read.key = read.key.get(start..).unwrap_or_default().to_owned());
         Ok(reads)
     };
