@@ -10,7 +10,9 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::timeout;
 
 /// The leases of all names. Cloning shares them.
 #[derive(Clone)]
@@ -22,6 +24,9 @@ pub(crate) struct Leases {
     turns: Turns,
 }
 
+/// After that a change does not wait for its turn any more: while a store does not answer, each would wait for all before
+/// it to fail. The store alone decides who is first.
+const LONGEST_TURN: Duration = Duration::from_secs(2);
 /// How often other servers may be first.
 const MOST_TRIES: usize = 100;
 
@@ -41,8 +46,8 @@ enum Outcome<T> {
 type Decision<T> = dyn Fn(&Pool, &Space, &[Worker], i64) -> Result<(T, Option<Worker>)> + Send + Sync;
 
 impl Turns {
-    /// Waits until no other change of the name is under way.
-    async fn next(&self, name: &str) -> OwnedMutexGuard<()> {
+    /// Waits until no other change of the name is under way, or for [`LONGEST_TURN`].
+    async fn next(&self, name: &str) -> Option<OwnedMutexGuard<()>> {
         let turn = {
             let mut turns = self.0.lock();
             turns.retain(|_, turn| turn.strong_count() > 0);
@@ -53,7 +58,7 @@ impl Turns {
                 turn
             })
         };
-        turn.lock_owned().await
+        timeout(LONGEST_TURN, turn.lock_owned()).await.ok()
     }
 }
 
@@ -222,5 +227,20 @@ impl Leases {
         if known.revision < space.revision {
             *known = space;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_that_does_not_come_is_not_waited_for_forever() {
+        let turns = Turns::default();
+        let first = turns.next("orders").await;
+        assert!(first.is_some() && turns.next("items").await.is_some());
+        assert!(turns.next("orders").await.is_none());
+        drop(first);
+        assert!(turns.next("orders").await.is_some());
     }
 }

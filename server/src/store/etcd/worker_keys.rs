@@ -11,7 +11,7 @@ use crate::store::lease_rows::LeaseRow;
 use crate::store::workers::Step;
 use leafid_core::Result;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -54,18 +54,12 @@ pub(crate) async fn change_workers<T>(
         revision: space.revision,
         voided,
     };
-    let (mut puts, mut lease) = (vec![gateway::put(&read.key.key, &text(&stored)?)], None);
+    let mut puts = vec![gateway::put(&read.key.key, &text(&stored)?)];
     if let Some(worker) = writes.worker {
         let key = format!("{}{:020}", of_name(etcd, "alive", name), worker.worker_id);
         puts.push(match worker.token.is_empty() {
             true => json!({ "request_delete_range": { "key": gateway::encode(key.as_bytes()) } }),
-            false => {
-                let id = grant(etcd, pool.lease_ms).await?;
-                let key = gateway::encode(key.as_bytes());
-                let put = json!({ "request_put": { "key": key, "value": "", "lease": id } });
-                lease = Some(id);
-                put
-            }
+            false => alive(etcd, &key, pool.lease_ms).await?,
         });
         let key = format!("{}{:020}", of_name(etcd, "worker", name), worker.worker_id);
         puts.push(gateway::put(&key, &text(&StoredWorker { worker, revision: space.revision })?));
@@ -73,10 +67,8 @@ pub(crate) async fn change_workers<T>(
     if etcd.write_if(&read.key, &puts).await? {
         return Ok(Some(value));
     }
-    if let Some(id) = lease {
-        // It would stay until its time is over, one for each try that was lost.
-        let _ = etcd.gateway.write("/v3/lease/revoke", &json!({ "ID": id })).await;
-    }
+    // The etcd lease of this try ends by itself. It is not revoked: behind a proxy that sends a request twice, this try may
+    // be the one that was written.
     pause().await;
     Ok(None)
 }
@@ -90,12 +82,13 @@ async fn names(etcd: &Etcd) -> Result<i64> {
     Ok(answer["count"].as_str().map_or(Ok(0), str::parse).unwrap_or(i64::MAX))
 }
 
-/// An etcd lease for the key of a holder, which is not shorter than the holder's.
-async fn grant(etcd: &Etcd, lease_ms: i64) -> Result<String> {
+/// The key of a holder, with an etcd lease that is not shorter than the holder's.
+async fn alive(etcd: &Etcd, key: &str, lease_ms: i64) -> Result<Value> {
     let ttl = lease_ms / 1000 + 1;
     let granted = etcd.gateway.read("/v3/lease/grant", &json!({ "TTL": ttl.to_string() })).await;
     let granted = granted.map_err(|error| etcd.failed(error))?;
-    Ok(granted["ID"].as_str().ok_or_else(|| gateway::failed("a lease without an id"))?.to_owned())
+    let id = granted["ID"].as_str().ok_or_else(|| gateway::failed("a lease without an id"))?;
+    Ok(json!({ "request_put": { "key": gateway::encode(key.as_bytes()), "value": "", "lease": id } }))
 }
 
 /// This server's clock, and what is stored of a name and its worker ids.
