@@ -1,5 +1,5 @@
 //! What threads of leafid have for Java, in order: a thread of Java takes it. No thread waits for a queued event but one
-//! that needs the answer of a user's object.
+//! that needs the answer of a user's object, and that of the log, for its next line.
 
 use crate::call::{Texts, natives, new_texts, texts};
 use jni::objects::JString;

@@ -99,7 +99,17 @@ final class Native {
         } else if (event[0].equals("gone")) {
             OBJECTS.remove(Long.parseLong(event[1]));
         } else {
-            OBJECTS.get(Long.parseLong(event[2])).ask(event);
+            ask(Long.parseLong(event[1]), event);
+        }
+    }
+
+    private static void ask(long ticket, String[] event) {
+        try {
+            OBJECTS.get(Long.parseLong(event[2])).ask(ticket, event);
+        } catch (Throwable failed) {
+            // A thread of the native side waits for it.
+            answer(ticket, null, "it could not be asked", null);
+            throw failed;
         }
     }
 

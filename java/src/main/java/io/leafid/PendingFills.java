@@ -52,19 +52,25 @@ final class PendingFills {
 
     private void serve() {
         do {
-            for (Call call = calls.poll(); call != null; call = calls.poll()) {
-                try {
-                    serve(call);
-                } catch (Throwable failed) {
-                    call.result.completeExceptionally(failed);
-                    // They have waited for the same: each on its own would wait as long once more.
-                    long of = call.of;
-                    fail(failed, other -> other.of == of);
-                }
+            try {
+                for (Call call = calls.poll(); call != null; call = calls.poll()) serveOrFail(call);
+            } finally {
+                // Also for want of memory: the next call starts a thread, which serves those that are left.
+                isServed.set(false);
             }
-            isServed.set(false);
-            // One that was added before this line has started no thread.
+            // One that was added before that line has started no thread.
         } while (!calls.isEmpty() && isServed.compareAndSet(false, true));
+    }
+
+    private void serveOrFail(Call call) {
+        try {
+            serve(call);
+        } catch (Throwable failed) {
+            call.result.completeExceptionally(failed);
+            // They have waited for the same: each on its own would wait as long once more.
+            long of = call.of;
+            fail(failed, other -> other.of == of);
+        }
     }
 
     private void serve(Call call) {

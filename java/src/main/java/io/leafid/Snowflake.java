@@ -99,18 +99,25 @@ public final class Snowflake extends Opened {
         long[] ids = new long[n];
         long of = handle;
         if (!Threads.isVirtual()) {
-            if (n > 0) fill(of, ids);
+            if (n > 0) filled(of, ids);
             return ids;
         }
         int had = n == 0 ? 0 : tryFill(of, ids, 0);
-        return had < n ? await(pending.add(of, ids, had), of) : ids;
+        if (had < n) return await(pending.add(of, ids, had), of);
+        requireOpen(of);
+        return ids;
     }
 
-    /** Fills an array with ids, as {@link #take}. */
+    /** Fills an array with ids, as {@link #take}. If it was closed meanwhile, what is in the array is no id. */
     public void fill(long[] ids) {
-        // On a failure it is as it was.
         if (Threads.isVirtual()) System.arraycopy(take(ids.length), 0, ids, 0, ids.length);
-        else if (ids.length > 0) fill(handle, ids);
+        else if (ids.length > 0) filled(handle, ids);
+    }
+
+    /** A large array takes a while. A checkpoint may come meanwhile: each of its copies has the ids. */
+    private void filled(long of, long[] ids) {
+        fill(of, ids);
+        if (ids.length > 0) requireOpen(of);
     }
 
     /** Waits for ids of this handle. A checkpoint may come while this thread does not run: each of its copies has them. */

@@ -1,6 +1,7 @@
 package io.leafid;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A user's object that leafid calls, on the user's executor and with the class loader of the thread that gave it. */
 final class UserObject {
@@ -18,13 +19,30 @@ final class UserObject {
         this.executor = executor == null ? Threads.CALLBACKS : executor;
     }
 
-    void ask(String[] event) {
-        long ticket = Long.parseLong(event[1]);
+    /** Answers this ticket, whatever happens: a thread of the native side waits for it. */
+    void ask(long ticket, String[] event) {
+        AtomicBoolean hasBegun = new AtomicBoolean();
+        Runnable asked = () -> {
+            hasBegun.set(true);
+            run(ticket, event);
+        };
+        // An executor may drop what it has accepted, as shutdownNow does.
+        Cleanup.register(asked, () -> {
+            if (!hasBegun.get()) Native.answer(ticket, null, "its executor dropped it", null);
+        });
         try {
-            executor.execute(() -> run(ticket, event));
+            executor.execute(asked);
         } catch (Throwable refused) {
             // Also an executor that gets no thread.
-            Native.answer(ticket, null, "its executor refused it: " + refused, null);
+            Native.answer(ticket, null, "its executor refused it: " + said(refused), null);
+        }
+    }
+
+    private static String said(Throwable error) {
+        try {
+            return String.valueOf(error);
+        } catch (Throwable again) {
+            return "an error whose text failed, too";
         }
     }
 
@@ -41,8 +59,8 @@ final class UserObject {
             failed = error.getMessage();
             code = error.code();
         } catch (Throwable error) {
-            // Also StackOverflowError and OutOfMemoryError: without an answer the native side would wait.
-            failed = String.valueOf(error);
+            // Also StackOverflowError and OutOfMemoryError.
+            failed = said(error);
         } finally {
             thread.setContextClassLoader(before);
         }

@@ -180,7 +180,7 @@ class CheckpointTest {
             claim.close();
         });
         server.start();
-        try (Snowflake ids = Snowflake.builder().stateDir(dir.toString()).lazy(true).timeoutMs(1000)
+        try (Snowflake ids = Snowflake.builder().stateDir(dir.toString()).lazy(true).timeoutMs(60_000)
                 .worker("http://127.0.0.1:" + server.getAddress().getPort()).open()) {
             refused("worker_lost", ids::next);
             refused("worker_lost", ids::next);

@@ -1,8 +1,12 @@
 package io.leafid;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Handler;
@@ -73,5 +77,35 @@ class EventsTest {
         } finally {
             for (long number : numbers) Native.rests(number);
         }
+    }
+
+    private Snowflake.Builder claiming(WorkerClaim claim) {
+        return Snowflake.builder().stateDir(dir.toString()).worker(claim).timeoutMs(600_000);
+    }
+
+    /** As one does that was shut down by shutdownNow. */
+    @Test
+    void aCallThatItsExecutorDropsIsAnswered() throws Exception {
+        CompletableFuture<Snowflake> opening = CompletableFuture.supplyAsync(
+                () -> claiming((space, previous) -> 7L).executor(dropped -> {}).open());
+        while (!opening.isDone()) {
+            System.gc();
+            Thread.sleep(1);
+        }
+        Throwable failed = assertThrows(CompletionException.class, opening::join).getCause();
+        assertTrue(failed.getMessage().contains("its executor dropped it"), failed.getMessage());
+    }
+
+    @Test
+    void anErrorWithoutATextIsAnAnswer() {
+        LeafidException failed = assertThrows(LeafidException.class, claiming((space, previous) -> {
+            throw new IllegalStateException() {
+                @Override
+                public String toString() {
+                    throw new StackOverflowError();
+                }
+            };
+        })::open);
+        assertTrue(failed.getMessage().contains("an error whose text failed, too"), failed.getMessage());
     }
 }

@@ -58,7 +58,7 @@ final class State {
             // A tag that the source does not know is a mistake of one caller.
             if (stats.left() == 0 && !stats.lastError().startsWith("unknown_tag:")) {
                 isUp = false;
-                // There is no id that it could take.
+                // It takes an id only if its fetch ended since the look: that is a gap.
                 segments.tag(stats.tag()).tryNext();
             }
         }
