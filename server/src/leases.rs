@@ -26,7 +26,7 @@ pub(crate) struct Leases {
 
 /// After that a change does not wait for its turn any more: while a store does not answer, each would wait for all before
 /// it to fail. The store alone decides who is first.
-const LONGEST_TURN: Duration = Duration::from_secs(2);
+const LONGEST_TURN: Duration = Duration::from_secs(1);
 /// How often other servers may be first.
 const MOST_TRIES: usize = 100;
 

@@ -364,7 +364,7 @@ fn with_file(mut command: clap::Command, (path, table): &FileOptions) -> Result<
         let known = command.get_arguments().any(|arg| arg.get_id() == id.as_str() && id != "config");
         if !known {
             let allowed = "those of leafid-server --help, by their long names without the dashes";
-            return Err(wrong(format!("the option is {:?}; allowed: {allowed}", shown_url(key))));
+            return Err(wrong(format!("the option is {:?}; allowed: {allowed}", shown_path(key.as_ref()))));
         }
         let text = match value {
             toml::Value::String(text) => text.clone(),

@@ -283,7 +283,7 @@ def test_servers_whose_clocks_are_apart_never_grant_one_span_twice(one, name):
 
 
 def test_claims_of_a_fleet_that_starts_at_once_are_all_granted(one, name):
-    count, granted = 200, []
+    count, granted = 100, []
     moment = threading.Barrier(count)
     servers = [Server(one.url, *test_leases.LONG_LEASE) for _ in range(2)]
 

@@ -196,6 +196,7 @@ def test_a_token_in_a_wrong_place_is_not_shown(file, tokens):
         ("tokens", f"{good}{secret}\n", "line 6: key with no value"),
         ("config", f'timeout-ms = 2500\ntoken = "{secret}"\n', "line 2: expected a sequence"),
         ("config", f'timeout-ms = ["{secret}"]\n', "timeout-ms is a value of type array"),
+        ("config", f"{secret} = true\n", 'the option is "a text of 71 bytes that is no path"'),
     ):
         tokens.file.write_text(text)
         with Server(file.url, f"--{option}", tokens.file, wait=False) as server:
