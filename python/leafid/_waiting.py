@@ -48,9 +48,8 @@ class Waiting:
 
     def call_again(self) -> None:
         """Makes one waiting call poll again."""
-        self.timer = None
+        self.timer = self.loop.call_later(CALLS_AGAIN_S, self.call_again) if self.futures else None
         for future in self.futures:
-            self.timer = self.loop.call_later(CALLS_AGAIN_S, self.call_again)
             if not future.done():
                 future.set_result(None)
                 break

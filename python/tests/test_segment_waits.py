@@ -4,10 +4,12 @@ import asyncio
 import gc
 import inspect
 import time
+import types
 
 import pytest
 
 import leafid
+from leafid import _waiting
 
 
 async def until(done):
@@ -53,6 +55,23 @@ def test_the_loop_runs_while_it_waits(order, source, monkeypatch):
         assert not waits.done() and source.asked == 1
         source.let_go.set()
         assert await waits == 1
+
+    asyncio.run(main())
+
+
+def test_one_timer_polls_again_however_many_calls_have_ended():
+    """A call that has its answer is there until its task runs."""
+
+    async def main():
+        waiting = _waiting.waiting_here()
+        for _ in range(3):
+            future = waiting.loop.create_future()
+            future.set_result(None)
+            waiting.futures.add(future)
+        timers = []
+        waiting.loop = types.SimpleNamespace(call_later=lambda *given: timers.append(given))
+        waiting.call_again()
+        assert len(timers) == 1
 
     asyncio.run(main())
 
