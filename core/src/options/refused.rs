@@ -16,7 +16,7 @@ pub(crate) fn is_secret(name: &str) -> bool {
         return row.is_secret;
     }
     // The arguments of public ids.
-    ["key", "others"].contains(&name)
+    ["key", "others", "source"].contains(&name)
 }
 
 /// `invalid_argument` for the option or argument `name`; `value` as the language writes it, `instead` of the text of
@@ -45,6 +45,7 @@ mod tests {
             ("token", "s3cret", "token is a value that is not shown"),
             ("headers", "{'X-Key': 's3cret'}", "headers is a value that is not shown"),
             ("key", "b's3cret'", "key is a value that is not shown"),
+            ("source", "s3cret\u{fffd}", "source is a value that is not shown"),
             ("worker", "'https://u:s3cret@ids'", "worker is 'https://…@ids'"),
             ("timeout_ms", "'https://u:s3/cret@ids'", "timeout_ms is 'https://…@ids'"),
             ("step", "1.5", "step is 1.5"),
