@@ -48,6 +48,7 @@ test('layout fields', t => {
     [{ epochMs: -1 }, /^epochMs is -1;/],
     [{ epochMs: NaN }, /^epochMs is NaN;/],
     [{ tickMs: 0 }, /^tickMs is 0;/],
+    [new Map([['workerBits', 5]]), /^layout is /],
     [{ tickMs: 3_600_001 }, /^tickMs is 3600001;/],
     [{ order: 'x' }, /^order is "x";/],
     [{ order: 7 }, /^order is 7;/],

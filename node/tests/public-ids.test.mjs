@@ -74,7 +74,7 @@ test('nothing shows a key', () => {
     assert.match(message, /^key is /)
     assert.ok(!message.includes(secret.slice(0, 6)), message)
   }
-  for (const bad of [secret, [secret], { [secret]: 1 }, { 2: [secret] }, 7]) {
+  for (const bad of [secret, [secret], { [secret]: 1 }, { 2: [secret] }, new Map([[2, bytes(secret)]]), 7]) {
     const message = refusesType(() => new PublicIds(Buffer.alloc(16), 0, bad))
     assert.match(message, /^(key|others|version) is /)
     assert.ok(!message.includes(secret.slice(0, 6)), message)

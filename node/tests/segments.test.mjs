@@ -151,6 +151,8 @@ test('arguments that are none are refused', async () => {
     [{ fetch }, {}],
     ['http://a', { fetch }],
     ['http://a', { headers: [] }],
+    ['http://a', { headers: new Headers({ 'X-Tenant': 'a' }) }],
+    ['file:/nowhere', { tags: new Map([['order', { start: 1 }]]) }],
     ['file:/nowhere', { tags: ['order'] }],
     ['file:/nowhere', { tags: { order: { start: 2n ** 63n } } }],
     ['file:/nowhere', { tags: { order: { begin: 1 } } }],

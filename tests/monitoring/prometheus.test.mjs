@@ -20,8 +20,8 @@ const space = () => ({ name: `p${process.pid}-${number++}`, stateDir: mkdtempSyn
 function samples(text, name) {
   const found = new Map()
   for (const line of text.split('\n').filter(line => line.includes(`name="${name}"`))) {
-    const [, metric, labels, value] = /^(\w+)\{(.*)\} (\S+)$/.exec(line)
-    found.set(`${metric} ${labels.match(/\w+="(?:[^"\\]|\\.)*"/g).sort().map(bound)}`, Number(value))
+    const [, metric, labels, value] = /^(\w+)\{(.*)\} (\S+)$/s.exec(line)
+    found.set(`${metric} ${labels.match(/\w+="(?:[^"\\]|\\.)*"/gs).sort().map(bound)}`, Number(value))
   }
   return found
 }
@@ -80,7 +80,7 @@ test('an odd directory is read and written again', async () => {
   const registry = new client.Registry()
   register(registry)
   const options = space()
-  options.stateDir = join(options.stateDir, 'a "b" \\ c\nd, e="f"} é')
+  options.stateDir = join(options.stateDir, 'a "b" \\ c\nd, e="f"} é\u2028')
   const flake = new Snowflake({ worker: 7, ...options })
   same(samples(await registry.metrics(), options.name), samples(metrics(), options.name))
   flake.close()

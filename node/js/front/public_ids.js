@@ -25,7 +25,7 @@ export class PublicIds {
   constructor(key, version, others) {
     const keys = [versioned(key, version)]
     if (others !== undefined && others !== null) {
-      if (typeof others !== 'object' || Array.isArray(others)) refuseType('others', others, OTHERS)
+      if (typeof others !== 'object' || Symbol.iterator in others) refuseType('others', others, OTHERS)
       for (const [name, other] of Object.entries(others)) {
         // What is no number may be a key by mistake.
         if (!/^\d{1,9}$/.test(name)) refuse('version', NaN, VERSION)

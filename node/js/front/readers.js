@@ -4,7 +4,8 @@
 import { mostMs } from './limits.js'
 import { refuse, refuseText, refuseUnknown } from './refuse.js'
 
-export const isRecord = value => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Also no Map and no Headers: what they hold is no property, and would be left out. */
+export const isRecord = value => typeof value === 'object' && value !== null && !(Symbol.iterator in value)
 export const isText = value => typeof value === 'string'
 
 /** The value as an integer that an i64 and an f64 hold exactly. */

@@ -5,8 +5,9 @@
 /** Not before it is asked for: with leafid/wasm there may be no addon. */
 const native = () => require('./native.js').metrics()
 
-const LABEL = /([a-z_]+)="((?:[^"\\]|\\.)*)"/g
-const unescaped = text => text.replace(/\\(.)/g, (_, each) => (each === 'n' ? '\n' : each))
+// A text may have what ends a line for JavaScript alone, such as U+2028.
+const LABEL = /([a-z_]+)="((?:[^"\\]|\\.)*)"/gs
+const unescaped = text => text.replace(/\\(.)/gs, (_, each) => (each === 'n' ? '\n' : each))
 
 const FIELDS = { HELP: 'help', TYPE: 'kind', UNIT: 'unit' }
 
@@ -27,7 +28,7 @@ function families(metrics = native) {
       last[FIELDS[what]] = value
       continue
     }
-    const [, name, inside = '', value] = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/.exec(line)
+    const [, name, inside = '', value] = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/s.exec(line)
     const labels = {}
     for (const [, label, text] of inside.matchAll(LABEL)) labels[label] = unescaped(text)
     last.samples.push({ name, labels, value: Number(value) })

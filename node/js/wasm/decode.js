@@ -39,7 +39,7 @@ function fieldsOf(layout) {
     const bits = /^([0-9]{1,2})\|([0-9]{1,2})\|([0-9]{1,2})$/.exec(layout) ?? refuse('layout', layout, LAYOUT)
     const [timestampBits, workerBits, sequenceBits] = bits.slice(1).map(Number)
     Object.assign(fields, { timestampBits, workerBits, sequenceBits })
-  } else if (typeof layout === 'object' && !Array.isArray(layout) && Object.keys(layout).every(name => Object.hasOwn(LEAF, name))) {
+  } else if (typeof layout === 'object' && !(Symbol.iterator in layout) && Object.keys(layout).every(name => Object.hasOwn(LEAF, name))) {
     for (const name of Object.keys(fields)) fields[name] = layout[name] ?? LEAF[name]
   } else {
     refuse('layout', layout, LAYOUT)
