@@ -14,8 +14,7 @@ pub(crate) struct TagHandle {
     runs: Mutex<Runs>,
 }
 
-/// The runs that Java takes, one after another.
-#[derive(Default)]
+/// The runs that Java takes, one after another. Its threads share them.
 struct Runs {
     length: RunLength,
     /// The last one, for its fork generation.
@@ -24,7 +23,7 @@ struct Runs {
 
 impl TagHandle {
     pub(crate) fn new(tag: Tag) -> TagHandle {
-        TagHandle { tag, runs: Mutex::default() }
+        TagHandle { tag, runs: Mutex::new(Runs { length: RunLength::shared(), last: None }) }
     }
 
     fn runs(&self) -> MutexGuard<'_, Runs> {
