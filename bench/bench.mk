@@ -24,11 +24,11 @@ bench/wasm: made/wasm
 	    node bench/wasm/bench.mjs >build/bench/wasm.jsonl
 	@python3 bench/report.py build/bench
 
-bench_java := build/bench/java/classes:build/bench/java/leafid.jar:build/bench/java/lib/*
+bench_java := build/bench/java/classes:build/bench/java/leafid.jar
 bench/java: made/java
 	@mkdir -p build/bench/java && cp build/java/leafid-[0-9]*.jar build/bench/java/leafid.jar
 	@mvn --quiet --batch-mode --no-transfer-progress --file bench/java/pom.xml -Dleafid.build=$(CURDIR)/build/bench/java package
-	@java -cp '$(bench_java)' org.openjdk.jmh.Main -foe true -f 2 -wi 3 -i 5 -w 1 -r $(or $(SECONDS),1) \
+	@java -cp '$(bench_java):build/bench/java/lib/*' org.openjdk.jmh.Main -foe true -f 2 -wi 3 -i 5 -w 1 -r $(or $(SECONDS),1) \
 	    -rf json -rff build/bench/java/results.json >build/bench/java/jmh.log || { tail -30 build/bench/java/jmh.log; exit 1; }
 	@python3 bench/java/table.py build/bench/java/results.json '$(bench_java)'
 

@@ -1,5 +1,5 @@
 """JMH's figures, each beside its floor and CosId's of the same run, and the first id of a JVM beside one that makes none:
-`table.py RESULTS.json CLASSPATH`."""
+`table.py RESULTS.json CLASSPATH`, a class path without other jars, in which a JVM would look for what is optional."""
 
 import json
 import statistics

@@ -11,10 +11,12 @@ final class Cleanup extends PhantomReference<Object> {
     private static final Set<Cleanup> HELD = ConcurrentHashMap.newKeySet();
 
     static {
-        Thread thread = new Thread(Cleanup::clean, "leafid-cleanup");
-        thread.setDaemon(true);
-        thread.setContextClassLoader(null);
-        thread.start();
+        Threads.daemon(new Thread("leafid-cleanup") {
+            @Override
+            public void run() {
+                clean();
+            }
+        });
     }
 
     private final Runnable free;

@@ -1,12 +1,12 @@
 package io.leafid;
 
-import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
 import java.io.File;
+import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,7 +15,8 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.EnumSet;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -25,8 +26,9 @@ import java.util.Set;
  * copy of its own, because a file can be loaded by one class loader alone.
  */
 final class Library {
-    private static final FileAttribute<Set<PosixFilePermission>> OWN =
-            PosixFilePermissions.asFileAttribute(EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE));
+    /** No EnumSet: the first one of a JVM takes milliseconds. */
+    private static final FileAttribute<Set<PosixFilePermission>> OWN = PosixFilePermissions.asFileAttribute(
+            new HashSet<>(Arrays.asList(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE)));
 
     private Library() {}
 
@@ -81,7 +83,9 @@ final class Library {
             if (!Files.isDirectory(folder)) Files.createDirectories(folder);
             Path copy = newFile(folder, System.nanoTime());
             try {
-                write(library, copy);
+                try (OutputStream out = new FileOutputStream(copy.toFile())) {
+                    copy(library, out);
+                }
                 System.load(copy.toAbsolutePath().toString());
             } finally {
                 // Windows keeps a loaded file: it goes with the process.
@@ -111,11 +115,9 @@ final class Library {
      * In larger parts than {@code Files.copy}: there are megabytes. A channel of JDK 8 would be closed on a thread that was
      * interrupted, and no later thread could load the classes.
      */
-    private static void write(InputStream from, Path to) throws IOException {
+    private static void copy(InputStream from, OutputStream to) throws IOException {
         byte[] part = new byte[1 << 16];
-        try (OutputStream out = new FileOutputStream(to.toFile())) {
-            for (int count; (count = from.read(part)) > 0; ) out.write(part, 0, count);
-        }
+        for (int count; (count = from.read(part)) > 0; ) to.write(part, 0, count);
     }
 
     /** The folder of the jar: {@code linux-x86_64}, {@code linux-aarch64-musl}, {@code macos-aarch64} … */
@@ -135,16 +137,12 @@ final class Library {
 
     /**
      * By what is loaded in this process: the other C library may be installed, too, as gcompat is on Alpine. The file of
-     * musl has one of two names; that of glibc is libc.so.6, and was libc-2.*.so. Where that is hidden, ldd says it, a script
-     * for the programs here.
+     * musl has one of two names. Where that is hidden, ldd says it, a script for the programs here.
      */
     private static boolean isMusl(Path maps, Path ldd) {
-        try (BufferedReader lines = Files.newBufferedReader(maps, StandardCharsets.ISO_8859_1)) {
-            for (String line; (line = lines.readLine()) != null; ) {
-                if (line.contains("/ld-musl-") || line.endsWith("/libc.so")) return true;
-                if (line.endsWith("/libc.so.6")) return false;
-            }
-            return false;
+        try {
+            String loaded = text(maps);
+            return loaded.contains("/ld-musl-") || loaded.contains("/libc.so\n");
         } catch (IOException hidden) {
             return isOfMusl(ldd);
         }
@@ -152,10 +150,18 @@ final class Library {
 
     private static boolean isOfMusl(Path ldd) {
         try {
-            return new String(Files.readAllBytes(ldd), StandardCharsets.ISO_8859_1).contains("/ld-musl-");
+            return text(ldd).contains("/ld-musl-");
         } catch (IOException missing) {
             // Most are of glibc; what cannot be loaded is said.
             return false;
+        }
+    }
+
+    private static String text(Path file) throws IOException {
+        try (InputStream in = new FileInputStream(file.toFile())) {
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            copy(in, bytes);
+            return bytes.toString("ISO-8859-1");
         }
     }
 }

@@ -15,7 +15,7 @@ final class Log {
             Class.forName("org.slf4j.LoggerFactory", false, Log.class.getClassLoader());
             return new Slf4j();
         } catch (ClassNotFoundException | LinkageError none) {
-            return Log::toJdk;
+            return new Jdk();
         }
     }
 
@@ -27,11 +27,14 @@ final class Log {
         }
     }
 
-    private static void toJdk(String level, String message) {
-        Level as = level.equals("error") ? Level.SEVERE
-                : level.equals("warn") ? Level.WARNING
-                : level.equals("info") ? Level.INFO : Level.FINE;
-        Logger.getLogger("io.leafid").log(as, message);
+    private static final class Jdk implements BiConsumer<String, String> {
+        @Override
+        public void accept(String level, String message) {
+            Level as = level.equals("error") ? Level.SEVERE
+                    : level.equals("warn") ? Level.WARNING
+                    : level.equals("info") ? Level.INFO : Level.FINE;
+            Logger.getLogger("io.leafid").log(as, message);
+        }
     }
 
     /** Loaded only where SLF4J is. */

@@ -3,7 +3,6 @@ package io.leafid;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
 
 /** What the native library has for this program, in order, and the thread that takes it. */
 final class Native {
@@ -23,7 +22,12 @@ final class Native {
                     + ": both must be of one version; -Dleafid.library names the library");
         }
         listen();
-        daemon(Native::takeEvents, "leafid-events");
+        Threads.daemon(new Thread("leafid-events") {
+            @Override
+            public void run() {
+                takeEvents();
+            }
+        });
     }
 
     /** Writes the log; it begins with the first line. The thread of the events alone uses this. */
@@ -55,30 +59,19 @@ final class Native {
         return number;
     }
 
-    private static Thread daemon(Runnable work, String name) {
-        Thread thread = new Thread(work, name);
-        thread.setDaemon(true);
-        thread.setContextClassLoader(null);
-        thread.start();
-        return thread;
-    }
-
     private static void takeEvents() {
         for (;;) {
             try {
-                handle(Native::takeEvent);
+                handle(takeEvent());
             } catch (Throwable failed) {
-                // It could not even be said: the next event is another one.
+                lost(failed);
             }
         }
     }
 
-    /** Handles the next event. Nothing of a user's runs here: each call that waits would wait for it. */
-    static void handle(Supplier<String[]> next) {
+    /** An event could not be handled, such as for want of memory. It may have been that of any call, so each looks again. */
+    static void lost(Throwable failed) {
         try {
-            handle(next.get());
-        } catch (Throwable failed) {
-            // Such as for want of memory. It may have been that of any call, so each looks again.
             for (Runnable look : WAITING.values()) {
                 try {
                     look.run();
@@ -87,12 +80,20 @@ final class Native {
                 }
             }
             Threads.CALLBACKS.execute(() -> Log.write("error", "an event was lost: " + failed));
+        } catch (Throwable again) {
+            // It could not even be said: the next event is another one.
         }
     }
 
+    /** Nothing of a user's runs here: each call that waits would wait for it. */
     private static void handle(String[] event) {
         if (event[0].equals("log")) {
-            if (log == null) log = daemon(Native::takeLines, "leafid-log");
+            if (log == null) log = Threads.daemon(new Thread("leafid-log") {
+                @Override
+                public void run() {
+                    takeLines();
+                }
+            });
         } else if (event[0].equals("wake")) {
             Runnable look = WAITING.get(Long.parseLong(event[1]));
             if (look != null) look.run();

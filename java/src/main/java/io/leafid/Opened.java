@@ -11,11 +11,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.function.LongConsumer;
 
 /**
  * What is open. It is closed when the JVM ends in good order, so that a lease is free at once, and for the time of a
  * checkpoint, of which each copy would make the same ids.
+ *
+ * <p>What runs before a first id has loops and classes in place of lambdas: in a new JVM each lambda takes a millisecond, and
+ * the first one six.
  */
 abstract class Opened implements AutoCloseable {
     private static final Set<Opened> OPEN = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
@@ -26,7 +28,12 @@ abstract class Opened implements AutoCloseable {
     private static boolean isCheckpoint;
 
     static {
-        Runtime.getRuntime().addShutdownHook(new Thread(Opened::closeAll, "leafid-exit"));
+        Runtime.getRuntime().addShutdownHook(new Thread("leafid-exit") {
+            @Override
+            public void run() {
+                closeAll();
+            }
+        });
         try {
             Checkpoint.register();
         } catch (NoClassDefFoundError none) {
@@ -34,25 +41,30 @@ abstract class Opened implements AutoCloseable {
         }
     }
 
+    /** How the native side ends a handle: it closes it, which may wait and does nothing the second time, and frees it. */
+    interface Ends {
+        void close(long handle);
+
+        void free(long handle);
+    }
+
     /** What it is on the native side. A call may still use it after the close, so it is freed with its object. */
     private static final class Handle {
         final long value;
-        private final LongConsumer close;
-        private final LongConsumer free;
+        private final Ends ends;
         private final Lock lock = new ReentrantLock();
         private boolean isFreed;
 
-        Handle(long value, LongConsumer close, LongConsumer free) {
+        Handle(long value, Ends ends) {
             this.value = value;
-            this.close = close;
-            this.free = free;
+            this.ends = ends;
             HANDLES.add(this);
         }
 
         void close() {
             lock.lock();
             try {
-                if (!isFreed) close.accept(value);
+                if (!isFreed) ends.close(value);
             } finally {
                 lock.unlock();
             }
@@ -63,7 +75,7 @@ abstract class Opened implements AutoCloseable {
             try {
                 if (isFreed) return;
                 isFreed = true;
-                free.accept(value);
+                ends.free(value);
             } finally {
                 lock.unlock();
                 HANDLES.remove(this);
@@ -71,21 +83,28 @@ abstract class Opened implements AutoCloseable {
         }
     }
 
+    /** Frees what is gone. It holds no reference to it. */
+    private static final class Gone implements Runnable {
+        final Queue<Handle> handles = new ConcurrentLinkedQueue<>();
+
+        @Override
+        public void run() {
+            for (Handle each : handles) each.free();
+        }
+    }
+
     /** That of the last handle: another one after a checkpoint. */
     volatile long handle;
     /** Who opens or closes it has this. */
     final ReentrantLock changes = new ReentrantLock();
-    private final Queue<Handle> handles = new ConcurrentLinkedQueue<>();
-    private final LongConsumer close;
-    private final LongConsumer free;
+    private final Gone gone = new Gone();
+    private final Ends ends;
     private Handle last;
     private volatile boolean isPaused = true;
     private volatile boolean isClosed;
 
-    /** How the native side closes, which may wait and does nothing the second time, and frees. */
-    Opened(LongConsumer close, LongConsumer free) {
-        this.close = close;
-        this.free = free;
+    Opened(Ends ends) {
+        this.ends = ends;
     }
 
     /** Opens it on the native side; it may wait. */
@@ -96,8 +115,6 @@ abstract class Opened implements AutoCloseable {
 
     /** Opens it for the first time. */
     final void start() {
-        Queue<Handle> all = handles;
-        Runnable gone = () -> all.forEach(Handle::free);
         OPENINGS.readLock().lock();
         try {
             if (isCheckpoint) throw new LeafidException("closed", "a checkpoint is being made: open after it", true);
@@ -117,8 +134,8 @@ abstract class Opened implements AutoCloseable {
         changes.lock();
         try {
             if (isClosed || !isPaused) return;
-            last = new Handle(Threads.waiting(this::begin), close, free);
-            handles.add(last);
+            last = new Handle(Threads.isVirtual() ? Threads.waiting(this::begin) : begin(), ends);
+            gone.handles.add(last);
             handle = last.value;
             isPaused = false;
         } finally {

@@ -47,12 +47,13 @@ abstract class Options<B extends Options<B>> {
     /** The names and values, each a row. */
     String[][] rows() {
         List<String[]> rows = new ArrayList<>();
-        given.forEach((name, values) -> {
+        for (Map.Entry<String, String[]> each : given.entrySet()) {
+            String[] values = each.getValue();
             String[] row = new String[1 + values.length];
-            row[0] = name;
+            row[0] = each.getKey();
             System.arraycopy(values, 0, row, 1, values.length);
             rows.add(row);
-        });
+        }
         return rows.toArray(new String[0][]);
     }
 

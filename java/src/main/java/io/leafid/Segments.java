@@ -17,6 +17,18 @@ import java.util.concurrent.ConcurrentHashMap;
  * }</pre>
  */
 public final class Segments extends Opened {
+    private static final Ends ENDS = new Ends() {
+        @Override
+        public void close(long handle) {
+            Segments.close(handle);
+        }
+
+        @Override
+        public void free(long handle) {
+            Segments.free(handle);
+        }
+    };
+
     private final String[][] rows;
     private final UserObject fetch;
     private final Map<String, Tag> tags = new ConcurrentHashMap<>();
@@ -24,7 +36,7 @@ public final class Segments extends Opened {
     private volatile String[] named;
 
     private Segments(Builder options) {
-        super(Segments::close, Segments::free);
+        super(ENDS);
         rows = options.rows();
         fetch = options.fetch();
         start();

@@ -16,6 +16,18 @@ import java.util.stream.LongStream;
  * }</pre>
  */
 public final class Snowflake extends Opened {
+    private static final Ends ENDS = new Ends() {
+        @Override
+        public void close(long handle) {
+            Snowflake.close(handle);
+        }
+
+        @Override
+        public void free(long handle) {
+            Snowflake.free(handle);
+        }
+    };
+
     private final String[][] rows;
     private final UserObject workers;
     private final boolean leases;
@@ -25,7 +37,7 @@ public final class Snowflake extends Opened {
     private final PendingFills pending = new PendingFills(this);
 
     private Snowflake(Builder options) {
-        super(Snowflake::close, Snowflake::free);
+        super(ENDS);
         rows = options.rows();
         workers = options.workers();
         leases = options.leases != null;

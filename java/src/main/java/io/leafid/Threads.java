@@ -29,12 +29,23 @@ final class Threads {
     private Threads() {}
 
     private static ExecutorService pool(String name) {
-        ThreadFactory threads = work -> {
-            Thread thread = new Thread(work, name);
-            thread.setDaemon(true);
-            return thread;
+        ThreadFactory threads = new ThreadFactory() {
+            @Override
+            public Thread newThread(Runnable work) {
+                Thread thread = new Thread(work, name);
+                thread.setDaemon(true);
+                return thread;
+            }
         };
         return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), threads);
+    }
+
+    /** Starts one that lasts. It holds no class loader of a program's. */
+    static Thread daemon(Thread thread) {
+        thread.setDaemon(true);
+        thread.setContextClassLoader(null);
+        thread.start();
+        return thread;
     }
 
     private static MethodHandle isVirtualHandle() {

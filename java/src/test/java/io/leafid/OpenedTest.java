@@ -12,7 +12,15 @@ class OpenedTest {
     /** One that there was no memory to keep. */
     private static final class Unkept extends Opened {
         Unkept(AtomicInteger freed) {
-            super(handle -> {}, handle -> freed.incrementAndGet());
+            super(new Ends() {
+                @Override
+                public void close(long handle) {}
+
+                @Override
+                public void free(long handle) {
+                    freed.incrementAndGet();
+                }
+            });
         }
 
         @Override
