@@ -79,7 +79,7 @@ pub(crate) const SCRIPT_OWNED: &[(&str, &str, &str)] = &[
     ("host_calls.js", "fault(, SENTENCE", "a lock that its platform took away"),
     ("leafid_wasm.py", "-100 < returned", MODULE),
     ("leafid_wasm.py", "FILE_BYTES", MODULE),
-    ("leafid_wasm.py", "UNTIL, SLEEP", MODULE),
+    ("leafid_wasm.py", "UNTIL = ", MODULE),
     ("leafid_wasm.py", "LeafidError(self.output()", MODULE),
     ("leafid_wasm.py", "LeafidError(, fSENTENCE", MODULE),
     ("leafid_wasm.py", "LeafidError(, SENTENCE", "a forked child has a copy of the module"),

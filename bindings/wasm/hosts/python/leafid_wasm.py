@@ -26,7 +26,7 @@ import wasmtime
 
 ABI_VERSION = 2
 OPEN, CLOSE = 0, 2
-UNTIL, SLEEP = -101, -103
+UNTIL = -101
 DONE, NO, FAILED = 0, 1, 2
 INTERNAL = 16
 MAKE, OPENED, READ, WRITE = 0, 1, 2, 3
@@ -122,14 +122,11 @@ def file_system(directory):
 
 
 class Files:
-    """The records of an id space: carries out the calls for them, and holds the locks of one."""
-
-    locks = "leafid"
+    """The record of one worker id: carries out the calls for it, and holds its locks."""
 
     def __init__(self, module, directory):
         self.module, self.directory, self.file, self.host_lock = module, directory, None, None
-        self.ways = {6: self.lock, 7: self.unlock, 8: self.list, 9: self.read, 10: self.open, 11: self.update}
-        self.ways[12] = self.close
+        self.ways = {6: self.lock, 7: self.unlock, 10: self.open, 11: self.update, 12: self.close}
 
     def carry_out(self, call):
         """A call ends with what was done, or with what failed."""
@@ -152,7 +149,7 @@ class Files:
         """The host lock, which all users of this host see."""
         self.host_lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            self.host_lock.bind(f"\0{self.locks}/{name}/{worker_id}")
+            self.host_lock.bind(f"\0leafid/{name}/{worker_id}")
         except OSError as error:
             self.unlock()
             if error.errno != errno.EADDRINUSE:
@@ -164,18 +161,6 @@ class Files:
         if self.host_lock is not None:
             self.host_lock.close()
         self.host_lock = None
-        return DONE
-
-    def list(self, call, *_):
-        for name in os.listdir(self.directory):
-            self.module.call("call_found", call, clocks()[0], name, b"")
-        return DONE
-
-    def read(self, call, _number, name, _doing):
-        path, content = self.directory / name, None
-        with contextlib.suppress(FileNotFoundError):
-            content = path.read_bytes()
-        self._step(call, path, content, True)
         return DONE
 
     def open(self, call, _number, name, doing):

@@ -123,6 +123,34 @@ def test_ids_end_with_the_span_when_the_disk_fails(space, monkeypatch):
     flake.close()
 
 
+def test_a_worker_id_has_one_holder(space):
+    flake = opened(space)
+    with pytest.raises(LeafidError) as found:
+        opened(space, timeout_ms=1)
+    assert found.value.code == "worker_in_use"
+    Snowflake(Module(MODULE), 8, **space).close()
+    flake.close()
+
+
+def test_a_write_leaves_the_slot_of_the_one_before(space):
+    for _ in range(2):
+        opened(space).close()
+    content = (space["state_dir"] / space["name"] / "worker-7.state").read_bytes()
+    one, other = (json.loads(content[at : at + 4096])["number"] for at in (0, 4096))
+    assert abs(one - other) == 1
+
+
+def test_a_generator_whose_record_was_deleted_gets_no_further_span(space):
+    flake = opened(space)
+    last = flake.next()
+    os.unlink(space["state_dir"] / space["name"] / "worker-7.state")
+    until_ms = flake.stats()["reserved_until_ms"]
+    with pytest.raises(LeafidError, match="deleted, moved or replaced") as found:
+        while True:
+            last = flake.next()
+    assert found.value.code == "worker_lost" and time.time_ns() // 1_000_000 >= until_ms > 0 < last
+
+
 def test_a_forked_child_is_refused(space):
     flake = opened(space)
     flake.next()
