@@ -250,11 +250,12 @@ test/recipes: need/tools build/wheels/done made/node made/recipes
 
 made/recipes: $(recipes)/installed
 
-$(recipes)/installed: tests/recipes/package.json tests/recipes/requirements.txt
-	@mkdir -p $(recipes) && cp tests/recipes/package.json $(recipes)/
-	@cd $(recipes) && npm install --loglevel=error --no-package-lock --no-audit --no-fund
-	$(call python_make_venv,$(python_base),$(recipes)/venv)
-	@$(recipes)/venv/bin/pip install --quiet --disable-pip-version-check -r tests/recipes/requirements.txt
+# What tests import of npm and PyPI, in a project and a venv of their own.
+build/%/installed: tests/%/package.json tests/%/requirements.txt
+	@mkdir -p build/$* && cp tests/$*/package.json build/$*/
+	@cd build/$* && npm install --loglevel=error --no-package-lock --no-audit --no-fund
+	$(call python_make_venv,$(python_base),build/$*/venv)
+	@build/$*/venv/bin/pip install --quiet --disable-pip-version-check -r tests/$*/requirements.txt
 	@touch $@
 
 # leafid's collectors under the real prometheus_client, prom-client and OpenTelemetry, and the files of
@@ -272,13 +273,6 @@ test/monitoring: need/tools build/wheels/done made/node $(monitoring)/installed
 	@$(monitoring)/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
 	@$(monitoring)/venv/bin/pytest $(python_pytest) --import-mode=prepend tests/monitoring
 	@cd $(monitoring)/project && $(NODE) --test $(node_hang) --test-reporter=spec prometheus.test.mjs opentelemetry.test.mjs
-
-$(monitoring)/installed: tests/monitoring/package.json tests/monitoring/requirements.txt
-	@mkdir -p $(monitoring) && cp tests/monitoring/package.json $(monitoring)/
-	@cd $(monitoring) && npm install --loglevel=error --no-package-lock --no-audit --no-fund
-	$(call python_make_venv,$(python_base),$(monitoring)/venv)
-	@$(monitoring)/venv/bin/pip install --quiet --disable-pip-version-check -r tests/monitoring/requirements.txt
-	@touch $@
 
 # examples/service: both services under load, killed, and with their manifests.
 #
