@@ -2,13 +2,12 @@
 
 import os
 import random
-import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import ENDLESS, HERE, assert_distinct, assert_none, place, test
 from subjects import PYTHON, Refused, Serve, Stream, attack, ended_well, environment
-from tricks import faketime, namespace, offset
+from tricks import namespace
 
 for _kind in ("fork", "_fork", "clone"):
     for _method in ("next", "fill", "take"):
@@ -183,49 +182,6 @@ def _():
         error = Serve().refused("open", "a", *where.options(worker=1))
         assert error.code == "worker_in_use", f"{trick}: {error}"
         holder.quit()
-
-
-def chaos(seconds, draw, refusals):
-    """Ten processes of three languages on six ids, each with a clock of its own, killed, stopped and started again."""
-    where = place()
-    runs, running, end = [], [], time.monotonic() + seconds
-
-    def issuing():
-        return sum(1 for ids in runs if ids)
-
-    def bury(run):
-        runs.append(run.kill())
-        told = run.errors.replace("ready", "") if "error" in run.errors else ""
-        if told and "worker_in_use" not in told and not (refusals and "clock_backwards" in told):
-            raise AssertionError(told)
-
-    while time.monotonic() < end or issuing() <= 20:
-        while len(running) < 10:
-            language = random.choice(("rust", "rust", "c", "c", "python"))
-            method, threads = random.choice(("next", "fill")), random.randint(1, 2)
-            words = where.options(worker="0-5", method=method, threads=threads)
-            running.append(Stream(language, words, env=faketime(FAKETIME=offset(draw())), limit=20_000))
-        time.sleep(random.uniform(0.002, 0.05))
-        victim = random.choice(running)
-        if random.random() < 0.2 and victim.process.poll() is None:
-            os.kill(victim.pid, random.choice((signal.SIGSTOP, signal.SIGCONT)))
-            continue
-        running.remove(victim)
-        bury(victim)
-    for run in running:
-        bury(run)
-    assert_distinct(runs)
-    return f"{sum(map(len, runs))} ids in {len(runs)} runs, {issuing()} of which issued"
-
-
-@test("chaos: ten processes of three languages on six ids, clocks 0 to 2 s behind, kills and stops")
-def _():
-    return chaos(12, lambda: random.uniform(-2, 0), refusals=False)
-
-
-@test("chaos with clocks up to 8 s apart: refusals, but no duplicate")
-def _():
-    return chaos(8, lambda: random.uniform(-8, 8), refusals=True)
 
 
 @test("odd files in a state file's place: refused, untouched, no hang")
