@@ -10,7 +10,6 @@ import { runInNewContext } from 'node:vm'
 import { Segments } from 'leafid/wasm'
 import { assertDistinct } from './support.mjs'
 import { taken } from './taken.mjs'
-import { fakeServer } from './node/fake-server.mjs'
 import { PATIENT, space } from './node/support.mjs'
 
 const REGRESSED = 'ERR_LEAFID_SEGMENT_REGRESSED'
@@ -43,28 +42,6 @@ test('this process knows what it was given, after a close too; another name does
   const other = giving(memory(), [1, 11])
   assert.equal(await other.tag('order').next(), 1n)
   other.close()
-})
-
-test('an answer that comes after the close is never issued', async () => {
-  const options = memory()
-  let answer
-  const late = new Segments({ ...options, step: 10, fetch: () => new Promise(give => (answer = give)) })
-  const waits = assert.rejects(late.tag('order').next(), { code: 'ERR_LEAFID_CLOSED' })
-  while (!answer) await sleep(1)
-  late.close()
-  await waits
-  // Others are opened before it comes: nothing of them is touched.
-  const others = Array.from({ length: 20 }, (_, at) => giving(memory(), [1000 * at, 1000 * at + 500]))
-  const firsts = await Promise.all(others.map(ids => ids.tag('order').next()))
-  answer({ start: 1, end: 11 })
-  await sleep(50)
-  assert.deepEqual(firsts, others.map((_, at) => BigInt(1000 * at)))
-  assert.deepEqual(await Promise.all(others.map(ids => ids.tag('order').next())), firsts.map(id => id + 1n))
-  others.forEach(ids => ids.close())
-  // No id of it was issued, and no mark refuses it.
-  const next = giving(options, [1, 11])
-  assert.equal(await next.tag('order').next(), 1n)
-  next.close()
 })
 
 test('the user callback is outside of the caller\'s asynchronous context', async () => {
@@ -133,37 +110,6 @@ test('half a number is no id: an answer of a Leaf says where it ends', async t =
     assert.match(error.code, /SOURCE_INVALID|UNAVAILABLE/, tag)
     assert.match(error.message, message, tag)
   }
-})
-
-test('one answer to two requests, as of a proxy that joins them, is refused', async t => {
-  const nonces = []
-  const url = await server(t, (request, response) => {
-    nonces.push(new URL(request.url, 'http://x').searchParams.get('nonce'))
-    const body = JSON.stringify({ tag: 'order', start: '1', end: '11', stride: 1, nonce: nonces[0] })
-    response.setHeader('Content-Length', body.length).end(body)
-  })
-  const [one, other] = [0, 1].map(() => new Segments(url, { ...ofServer(), protocol: 'range' }))
-  assert.equal(await one.tag('order').next(), 1n)
-  const { code, message } = await taken(other.tag('order'), 1)
-  assert.equal(code, 'ERR_LEAFID_SOURCE_INVALID')
-  assert.match(message, /to another request/)
-  assert.equal(new Set(nonces).size, nonces.length)
-  one.close()
-  other.close()
-})
-
-test('a range server whose counter goes back: after is the mark', async t => {
-  const { url, tell } = await fakeServer(t)
-  const options = { ...ofServer(), protocol: 'range', step: 10, adaptive: false }
-  const runs = []
-  for (let run = 0; run < 4; run++) {
-    const ids = new Segments(url, options)
-    runs.push([...(await ids.tag('order').take(25))])
-    ids.close()
-    // Its counter was restored from a backup.
-    await tell({ do: 'tag', tag: 'order', next: 1 })
-  }
-  assertDistinct(...runs)
 })
 
 test('what cannot be promised is refused, and says why', () => {
