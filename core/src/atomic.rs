@@ -3,6 +3,6 @@
 /// For statistics and the habits of messages, by which nothing is decided: tests replace no type of these.
 pub(crate) use core::sync::atomic as statistics;
 #[cfg(not(leafid_loom))]
-pub(crate) use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+pub(crate) use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 #[cfg(leafid_loom)]
-pub(crate) use loom::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, fence};

@@ -11,7 +11,7 @@
 //! | one segment or two | `take` | ids of the first; one take of each segment asks for the next fetch |
 //! | any | `seal` | what is left is returned; sealed: no id, no offer |
 
-use crate::atomic::{AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use crate::atomic::{AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence};
 use crate::{Run, Segment};
 use alloc::vec::Vec;
 use core::hint::spin_loop;
@@ -142,12 +142,14 @@ impl DoubleBuffer {
     }
 
     /// Why a ticket was in neither slot. That also happens if other threads took so many ids that both slots were
-    /// refilled.
+    /// refilled, and if the ticket was read before the slot that was refilled for it.
     #[cold]
     fn why_empty(&self, ticket: u64) -> Result<(), Empty> {
+        // With the `first` of `offer`: who found a slot refilled sees that its ticket is gone.
+        fence(Acquire);
         match self.next.load(Acquire) {
             SEALED => Err(Empty::Sealed),
-            next if next == ticket => Err(Empty::UsedUp),
+            next if next == ticket && self.find(ticket).is_none() => Err(Empty::UsedUp),
             _ => Ok(()),
         }
     }
@@ -173,7 +175,7 @@ impl DoubleBuffer {
         let slot = &self.slots[filler.slot];
         // A thread that still reads the segment that was here has lost its ticket.
         let fetch_at = fetch_at(segment.len().saturating_add(used), prefetch).wrapping_sub(used);
-        slot.first.store(filler.end, Relaxed);
+        slot.first.store(filler.end, Release);
         slot.start.store(segment.start() as u64, Relaxed);
         slot.stride.store(segment.stride() as u64, Relaxed);
         slot.fetch_at.store(fetch_at, Relaxed);

@@ -84,6 +84,26 @@ fn slow_over_two_turn_overs() {
     exactly(ids, &offered);
 }
 
+/// Claim: a thread gets an id if there were ids all the time, although both slots were filled again since it read its
+/// ticket. At most two preemptions, as above.
+fn found_over_two_turn_overs(one: fn(&DoubleBuffer) -> Vec<i64>) {
+    let (buffer, mut filler) = filled(&[2, 2]);
+    let mut ids = take(&buffer).0;
+    let taker = {
+        let buffer = Arc::clone(&buffer);
+        spawn(move || one(&buffer))
+    };
+    for number in [2, 3] {
+        ids.extend(take_many(&buffer, 2).0);
+        assert!(offer(&buffer, &mut filler, segment(number, 2)), "no room");
+    }
+    let theirs = join(taker);
+    assert_eq!(theirs.len(), 1, "there were ids all the time");
+    ids.extend(theirs);
+    ids.extend(rest(&buffer));
+    exactly(ids, &[(0, 2), (1, 2), (2, 2), (3, 2)]);
+}
+
 /// Claim: who takes while the first segment is being offered sees it whole or not at all.
 fn first_segment() {
     let (buffer, mut filler) = filled(&[]);
@@ -202,6 +222,12 @@ fn put_back() {
 #[test]
 fn a_slow_thread_over_two_turn_overs() {
     holds_within(Some(2), &["two turn-overs"], slow_over_two_turn_overs);
+}
+
+#[test]
+fn an_id_is_found_over_two_turn_overs() {
+    holds_within(Some(2), &[], || found_over_two_turn_overs(|buffer| take(buffer).0));
+    holds_within(Some(2), &[], || found_over_two_turn_overs(|buffer| take_many(buffer, 1).0));
 }
 
 #[test]
