@@ -137,22 +137,6 @@ def _():
     return f"{sum(map(len, runs))} ids in {len(runs)} runs, {refusals} refused"
 
 
-@test("close in one thread while others are in next: closed, and the next holder starts above")
-def _():
-    where = place()
-    subject = Serve()
-    last = 0
-    for turn in range(60):
-        subject.do("open", "a", *where.options(worker=4))
-        first = subject.ids("a")[0]
-        assert first > last, f"round {turn}: {first} after {last}"
-        answer = subject.do("close-under", "a", 20)
-        largest, closed, told = answer.split(" | ")
-        assert closed == "closed" and told.startswith("closed:"), answer
-        last = int(largest)
-        assert last > first, answer
-
-
 @test("a state file replaced, deleted or copied over while held: worker_lost, and never two holders")
 def _():
     for trick in ("deleted", "replaced", "overwritten", "older"):

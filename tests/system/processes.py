@@ -83,17 +83,6 @@ def _():
             other.quit()
 
 
-@test("open worker 7, daemon(0,0), next: 200 of 200")
-def _():
-    where = place()
-    notes = []
-    for first in (0, 1):
-        numbers = attack("daemon", [*where.options(worker=7), "rounds=200", f"first={first}"])
-        assert numbers["got"] == 200 and numbers["rising"] == "true", numbers
-        notes.append(f"slowest {numbers['slowest_us'] / 1000:.0f} ms")
-    return ", ".join(notes)
-
-
 @test("a process stopped for longer than its span goes on without harm")
 def _():
     where = place()

@@ -34,7 +34,6 @@ The commands of `serve`; FROM is the handle of a snowflake, or the handle of seg
     try FROM COUNT                 Rust, as all below: ids that are at hand
     crowd HANDLE PREFIX TAGS CALLS calls of many tags, all begun; crowd-done MS waits for them: how many ids, how many
                                    differ, errors, the first error
-    close-under FROM MS            closes beside a thread in `next`: the largest id, what each answered
     drop HANDLE, count DIRECTORY (entries in /proc/self), close-descriptors, hold-files COUNT PATH, check-files,
     hold-all-descriptors, free-descriptors
 """

@@ -14,7 +14,7 @@ impl Opened {
     /// A snowflake where a worker is given, otherwise segments.
     pub fn open(options: &Options) -> Result<Opened> {
         match options.text("worker") {
-            Some(_) => options.open_raw().map(Opened::Flake),
+            Some(_) => options.open().map(Opened::Flake),
             None => segments::builder(options).open().map(Opened::Segments),
         }
     }

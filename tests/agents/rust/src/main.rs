@@ -28,7 +28,6 @@ fn main() {
         "close-race" => attack::close::run(&options),
         "wait-forks" => attack::waiting::run(&options),
         "many" => attack::many::run(&options),
-        "daemon" => attack::daemon::run(&options),
         "barrier" => attack::barrier::run(&options),
         "burst" => attack::burst::run(&options),
         "footprint" => attack::footprint::run(&options),

@@ -72,12 +72,7 @@ impl Options {
     }
 
     /// Opens it.
-    pub fn open(&self) -> Result<Snowflake, String> {
-        self.open_raw().map_err(|error| error.to_string())
-    }
-
-    /// Opens it; the error as it is.
-    pub fn open_raw(&self) -> leafid::Result<Snowflake> {
+    pub fn open(&self) -> leafid::Result<Snowflake> {
         self.builder().open()
     }
 }

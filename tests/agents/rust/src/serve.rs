@@ -5,11 +5,10 @@ use crate::issuer::{Issuer, Opened, text};
 use crate::options::Options;
 use crate::process;
 use crate::rounds;
-use leafid::{Snowflake, Tag};
+use leafid::Tag;
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
 use std::os::fd::IntoRawFd;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Reads and answers until the input ends or `quit`.
@@ -209,31 +208,6 @@ fn one(issuer: &Issuer, command: &str, first: u64, second: u64) -> Result<String
         }
         ("stats", _) => issuer.stats().map_err(text),
         ("forks", _) => rounds::forks(issuer, first),
-        ("close-under", Issuer::Flake(flake)) => close_under(flake, Duration::from_millis(first)),
         _ => Err(format!("unknown command {command:?}")),
     }
-}
-
-/// Calls `next` in a thread of its own, and closes meanwhile.
-fn close_under(flake: &Snowflake, wait: Duration) -> Result<String, String> {
-    let is_in_use = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let next = scope.spawn(|| {
-            let mut largest = 0;
-            loop {
-                match flake.next() {
-                    Ok(id) => largest = id,
-                    Err(error) => return (largest, error.to_string()),
-                }
-                is_in_use.store(true, Relaxed);
-            }
-        });
-        while !is_in_use.load(Relaxed) && !next.is_finished() {
-            std::thread::yield_now();
-        }
-        std::thread::sleep(wait);
-        let closed = flake.close().map_or_else(|error| error.to_string(), |()| "closed".into());
-        let (largest, answer) = next.join().map_err(|_| "panicked")?;
-        Ok(format!("{largest} | {closed} | {answer}"))
-    })
 }

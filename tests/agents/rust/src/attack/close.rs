@@ -68,7 +68,7 @@ fn work(options: &Options, ledger: &Ledger, time: Duration, contended: bool) -> 
                 };
                 while begun.elapsed() < time || rounds.load(Relaxed) < ROUNDS {
                     let called = Instant::now();
-                    let flake = match options.open_raw() {
+                    let flake = match options.open() {
                         Ok(flake) => flake,
                         Err(error) if contended && error.code() == Code::WorkerInUse => {
                             refused.fetch_add(1, Relaxed);

@@ -1,10 +1,10 @@
-//! `many`: what a thousand generators cost, and what a thousand openings leave behind.
+//! `many`: what a thousand generators cost.
 
 use crate::options::Options;
 use crate::process::{End, Kind, count, fork, resident, wait};
 use std::time::{Duration, Instant};
 
-/// Arguments: `dir`, `name`, `generators`, `rounds`.
+/// Arguments: `dir`, `name`, `generators`.
 pub fn run(options: &Options) -> Result<(), String> {
     let text = |error: leafid::Error| error.to_string();
     let generators = options.number("generators", 1_000);
@@ -36,23 +36,13 @@ pub fn run(options: &Options) -> Result<(), String> {
     let each_later = resident().saturating_sub(before) / generators as usize;
     drop(flakes);
     drop(first);
-    let (descriptors, tasks) = (count("fd"), count("task"));
-    let memory = resident();
-    let rounds = options.number("rounds", 1_000);
-    for _ in 0..rounds {
-        let flake = options.builder().worker(7).open().map_err(text)?;
-        flake.next().map_err(text)?;
-        flake.close().map_err(text)?;
-    }
+    let tasks = count("task");
     println!(
         "in_child={in_child} fork_ms={} each_bytes={each} each_later_bytes={each_later} open_ms={} threads_in_use={threads} slowest_us={} \
-         descriptors_before={descriptors} descriptors_after={} threads_before={tasks} threads_after={} grown_bytes={}",
+         threads_after={tasks}",
         fork_took.as_millis(),
         opened.as_millis(),
         slowest.as_micros(),
-        count("fd"),
-        count("task"),
-        resident().saturating_sub(memory)
     );
     Ok(())
 }

@@ -3,7 +3,6 @@
 pub mod barrier;
 pub mod burst;
 pub mod close;
-pub mod daemon;
 pub mod footprint;
 pub mod many;
 pub mod signals;
