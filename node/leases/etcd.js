@@ -4,13 +4,14 @@
 // the end of the span. A write compares the value that was read, so it fails if another client wrote meanwhile. A lease of
 // etcd is not used: it ends by the clock of etcd, and says nothing about the span of the last holder.
 
-const { folder, idsOf } = require('../lib/databases.js')
+const { folder, idsOf, wholeUrl } = require('../lib/databases.js')
 
 const encoded = text => Buffer.from(text).toString('base64')
 const decoded = text => Buffer.from(text, 'base64').toString()
 const stored = (holder, untilMs) => encoded(JSON.stringify({ holder, until_ms: untilMs }))
 
 function leases(url, { prefix: given = '/leafid/worker/' } = {}) {
+  wholeUrl(url, 'http|https', 'http://host:2379 or https://host:2379, without a user', ['@', '?'])
   const prefix = folder(given)
   const end = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
   const all = { key: encoded(prefix), range_end: encoded(end) }

@@ -5,14 +5,15 @@
 const { listed, quoted, settingsOf, wrongColumns } = require('../lib/databases.js')
 
 const SETTINGS = 'SELECT @@innodb_flush_log_at_trx_commit, @@log_bin, @@sync_binlog, @@read_only'
+const URL = ['mysql|mariadb', 'mysql://user:password@host:3306/database, percent-encoded', ['@/']]
 const COLUMNS = `SELECT column_name, data_type, engine
                  FROM information_schema.tables JOIN information_schema.columns USING (table_schema, table_name)
                  WHERE table_schema = DATABASE() AND table_name = ?`
 
 /** What runs a statement, for two seconds. Calls are rare: each has a connection of its own. */
 function mariadb(given) {
+  const settings = { ...settingsOf(given, 'uri', ...URL), connectTimeout: 2000, supportBigNumbers: true }
   const mysql = require('mysql2/promise')
-  const settings = { ...settingsOf(given, 'uri'), connectTimeout: 2000, supportBigNumbers: true }
   return async (sql, values) => {
     const db = await mysql.createConnection({ ...settings })
     db.on('error', () => {}) // the connection was cut: the query has the error

@@ -5,27 +5,43 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ._leafid import InvalidArgumentError
+from ._leafid import InvalidArgumentError, refuse
+
+_ENCODED = "|%(?!00)[0-9A-Fa-f]{2})*"
+_USER = r"(?:[^]\s/?#@%\\[<>^|]" + _ENCODED
+_HOST = r"(?:\[[0-9A-Fa-f:.]*]|[^]\s/?#@:,\\[<>^|]*)(?::[0-9]+)?"
+_REST = r"(?:[/?](?:[^\s#@%]" + _ENCODED + ")?"
+
+
+def whole_url(url: object, schemes: str, allowed: str, without: str = "") -> str:
+    """The URL, if it is whole: its user and password are percent-encoded, and none of the characters `without` is in it.
+
+    Drivers take a part of another one for a host or a port, and name it in their errors: it may be of the password.
+    """
+    form = f"(?:{schemes})://(?:{_USER}@)?{_HOST}(?:,{_HOST})*{_REST}"
+    if isinstance(url, str) and re.fullmatch(form, url) and not any(sign in url for sign in without):
+        return url
+    refuse("url", url, allowed)
 
 
 def quoted(table: str, quote: str = '"') -> str:
     """A table's name as statements have it."""
     if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", table):
-        raise InvalidArgumentError(f"table is {table!r}; allowed: a letter or _, then letters, digits and _")
+        refuse("table", table, "a letter or _, then letters, digits and _")
     return f"{quote}{table}{quote}"
 
 
 def folder(prefix: str) -> str:
     """A prefix of keys that ends with a slash: without one it would be that of other keys, too."""
     if not prefix.endswith("/"):
-        raise InvalidArgumentError(f"prefix is {prefix!r}; allowed: what ends with a slash, as /leafid/worker/")
+        refuse("prefix", prefix, "what ends with a slash, as /leafid/worker/")
     return prefix
 
 
 def listed(tags: Iterable[str]) -> list[str]:
     """Tags. A text would be one of its letters each."""
     if isinstance(tags, str):
-        raise InvalidArgumentError(f"tags is {tags!r}; allowed: a list of tags")
+        refuse("tags", tags, "a list of tags")
     return list(tags)
 
 

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import Any, ClassVar, Literal, Protocol, Self, SupportsIndex, TypeAlias, TypedDict, TypeVar, final
+from typing import Any, ClassVar, Literal, NoReturn, Protocol, Self, SupportsIndex, TypeAlias, TypedDict, TypeVar, final
 
 __all__ = [
     "BeforeEpochError",
@@ -50,6 +50,7 @@ __all__ = [
     "last_id_at",
     "metrics",
     "parse_id",
+    "refuse",
     "uuid_to_id",
 ]
 
@@ -783,6 +784,9 @@ def metrics() -> str:
 
     Reads memory only. A forked child shows the generators that it has used itself.
     """
+
+def refuse(name: str, value: object, allowed: str) -> NoReturn:
+    """Raises `invalid_argument` for an argument that only Python's own modules have."""
 
 def cli(arguments: list[str], /) -> int:
     """Runs a command line without the program's name, with the streams of this process, and returns the exit code."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ._databases import opener, transaction, wrong_columns
-from ._leafid import InvalidArgumentError
+from ._databases import opener, transaction, whole_url, wrong_columns
+from ._leafid import refuse
 
 SETTINGS = """SELECT current_setting('synchronous_commit'), current_setting('synchronous_standby_names'),
               current_setting('fsync'), current_setting('default_transaction_isolation'), pg_is_in_recovery()"""
@@ -22,19 +22,21 @@ class Postgres:
     def __init__(self, url: Any, driver: str, limit_s: int) -> None:
         self._limit_s = limit_s
         self._asyncpg: Any = None
+        if driver not in ("psycopg", "asyncpg"):
+            refuse("driver", driver, "'psycopg', 'asyncpg'")
         if not isinstance(url, str):
             self._connect = opener(url, "postgresql")
-        elif driver == "psycopg":
+            return
+        url = whole_url(url, "postgres|postgresql", "postgresql://user:password@host:5432/database, percent-encoded")
+        if driver == "psycopg":
             import psycopg
 
             # A name for the sixth call of a connection would be another client's behind a pooler.
             self._connect = lambda: psycopg.connect(url, connect_timeout=limit_s, prepare_threshold=None)
-        elif driver == "asyncpg":
+        else:
             import asyncpg
 
             self._asyncpg, self._url = asyncpg, url
-        else:
-            raise InvalidArgumentError(f"driver is {driver!r}; allowed: 'psycopg', 'asyncpg'")
 
     def rows(self, statement: str, *values: Any) -> list[Sequence[Any]]:
         """The rows of the statement, once it is committed. Its values stand for %s."""

@@ -2,11 +2,14 @@
 
 from typing import Any
 
+from ._databases import whole_url
+
 
 class Redis:
     """A server, of which each answer is waited for some seconds."""
 
     def __init__(self, url: str, limit_s: int) -> None:
+        url = whole_url(url, "redis|rediss|unix", "redis://user:password@host:6379/0, percent-encoded")
         import redis
 
         # Its pool keeps no connection over a fork.

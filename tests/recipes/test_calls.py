@@ -218,7 +218,9 @@ def test_a_table_of_another_name_is_refused(table):
 def test_what_else_is_refused():
     for language in ("py", "mjs"):
         for module in ("sources.postgres", "sources.mysql", "leases.postgres"):
-            assert "table is " in refused(Recipe(language, module, "mysql://nowhere", {"table": "a b"}))
+            url = f"{module.split('.')[1]}://nowhere"
+            assert "table is " in refused(Recipe(language, module, url, {"table": "a b"}))
+        assert "secret" not in refused(Recipe(language, "sources.sqlite", "/nowhere", {"table": "http://me:secret@nowhere"}))
         for module in ("leases.etcd", "leases.zookeeper"):
             assert "prefix is " in refused(Recipe(language, module, "http://nowhere", {"prefix": "/leafid/worker"}))
     for recipe in (Recipe("py", "sources.sqlite", "/nowhere"), Recipe("mjs", "sources.sqlite", "/nowhere")):

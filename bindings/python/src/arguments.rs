@@ -76,6 +76,12 @@ pub(crate) fn boolean(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.cast::<PyBool>().map(|value| value.is_true()).map_err(|_| refused(name, value))
 }
 
+/// Raises `invalid_argument` for an argument that only Python's own modules have.
+#[pyfunction]
+pub(crate) fn refuse(name: &str, value: &Bound<'_, PyAny>, allowed: &str) -> PyResult<()> {
+    Err(errors::raise(value.py(), &leafid::refused(name, &shown(value), Some(allowed))))
+}
+
 /// `invalid_argument` for this value.
 pub(crate) fn refused(name: &str, value: &Bound<'_, PyAny>) -> PyErr {
     errors::raise(value.py(), &leafid::refused(name, &shown(value), Some(allowed_value(name))))

@@ -51,6 +51,7 @@ fn _leafid(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(text_form::parse_id, module)?)?;
     module.add_function(wrap_pyfunction!(text_form::id_to_uuid, module)?)?;
     module.add_function(wrap_pyfunction!(text_form::uuid_to_id, module)?)?;
+    module.add_function(wrap_pyfunction!(arguments::refuse, module)?)?;
     module.add_function(wrap_pyfunction!(cli::cli, module)?)?;
     module.add_function(wrap_pyfunction!(stats::metrics, module)?)?;
     errors::add_to(module)?;

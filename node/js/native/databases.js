@@ -2,14 +2,32 @@
 
 // What leafid/sources and leafid/leases share.
 
-const { fault } = require('./errors.js')
+const { URL } = require('node:url')
 
-const refused = message => fault('invalid_argument', message)
+const { refuse, refuseText } = require('./refuse.js')
+
+const ENCODED = '|%(?!00)[0-9A-Fa-f]{2})*'
+const USER = String.raw`(?:[^\]\s/?#@%\\[<>^|]` + ENCODED
+const HOST = String.raw`(?:\[[0-9A-Fa-f:.]*\]|[^\]\s/?#@:,\\[<>^|]*)(?::[0-9]+)?`
+const REST = String.raw`(?:[/?](?:[^\s#@%]` + ENCODED + ')?'
+
+/**
+ * The URL, if it is whole: its user and password are percent-encoded, and none of the texts `without` is in it.
+ *
+ * Drivers take a part of another one for a host or a port, and name it in their errors, or name all of it: it may be of
+ * the password.
+ */
+function wholeUrl(url, schemes, allowed, without) {
+  const form = new RegExp(`^(?:${schemes})://(?:${USER}@)?${HOST}${REST}$`)
+  const isWhole = typeof url === 'string' && form.test(url) && !without.some(text => url.includes(text))
+  // A socket of PostgreSQL has no host.
+  return isWhole && URL.canParse(url.replace('@/', '@host/')) ? url : refuse('url', url, allowed)
+}
 
 /** A table's name as statements have it. */
 function quoted(table, quote = '"') {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(table)) {
-    throw refused(`table is ${JSON.stringify(table)}; allowed: a letter or _, then letters, digits and _`)
+    refuse('table', table, 'a letter or _, then letters, digits and _')
   }
   return quote + table + quote
 }
@@ -17,13 +35,12 @@ function quoted(table, quote = '"') {
 /** A prefix of keys that ends with a slash: without one it would be that of other keys, too. */
 function folder(prefix) {
   if (typeof prefix === 'string' && prefix.endsWith('/')) return prefix
-  throw refused(`prefix is ${JSON.stringify(prefix)}; allowed: what ends with a slash, as /leafid/worker/`)
+  return refuse('prefix', prefix, 'what ends with a slash, as /leafid/worker/')
 }
 
 /** Tags. A text would be one of its letters each. */
 function listed(tags = []) {
-  if (!Array.isArray(tags)) throw refused(`tags is ${JSON.stringify(tags)}; allowed: an array of tags`)
-  return tags
+  return Array.isArray(tags) ? tags : refuse('tags', tags, 'an array of tags')
 }
 
 /** Worker ids: so many from 0, or those of a range. */
@@ -36,10 +53,13 @@ function idsOf(workers = 1024) {
  * The settings of a driver, from a URL or as they are. A pool is refused: a transaction that was left open on one of its
  * connections could take a range back, and requests that wait for an id could hold all of them.
  */
-function settingsOf(given, urlName) {
-  if (typeof given === 'string') return { [urlName]: given }
-  if (typeof given === 'object' && given !== null && typeof given.query !== 'function') return given
-  throw refused('a pool, a client or nothing was given; allowed: a URL or settings, each call has a connection of its own')
+function settingsOf(given, urlName, ...url) {
+  const settings = typeof given === 'string' ? { [urlName]: given } : given
+  if (typeof settings !== 'object' || settings === null || typeof settings.query === 'function') {
+    refuseText('database', 'a pool, a client or nothing', 'a URL or settings, each call has a connection of its own')
+  }
+  if (settings[urlName] != null) wholeUrl(settings[urlName], ...url)
+  return settings
 }
 
 /** What is wrong with a table's columns: their types by names. One that is to have 64 bits must have them. */
@@ -65,4 +85,4 @@ async function within(ms, who, promise) {
   }
 }
 
-module.exports = { folder, idsOf, listed, quoted, settingsOf, within, wrongColumns }
+module.exports = { folder, idsOf, listed, quoted, settingsOf, wholeUrl, within, wrongColumns }

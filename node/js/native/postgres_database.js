@@ -7,6 +7,7 @@ const { settingsOf, wrongColumns } = require('./databases.js')
 const SETTINGS = `SELECT current_setting('synchronous_commit') AS commit, current_setting('fsync') AS fsync,
                   current_setting('synchronous_standby_names') AS standbys,
                   current_setting('default_transaction_isolation') AS isolation, pg_is_in_recovery()::text AS follows`
+const URL = ['postgres|postgresql', 'postgresql://user:password@host:5432/database, percent-encoded', []]
 const COLUMNS = `SELECT attname::text AS name, format_type(atttypid, NULL) AS kind, relpersistence::text AS persistence
                  FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
                  WHERE pg_class.oid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`
@@ -16,9 +17,9 @@ const COLUMNS = `SELECT attname::text AS name, format_type(atttypid, NULL) AS ki
  * A query without a name is one step, also behind a pooler.
  */
 function postgres(given, limitMs) {
-  const { Client } = require('pg')
   const limits = { connectionTimeoutMillis: limitMs, query_timeout: limitMs }
-  const settings = { ...settingsOf(given, 'connectionString'), ...limits }
+  const settings = { ...settingsOf(given, 'connectionString', ...URL), ...limits }
+  const { Client } = require('pg')
   return async (text, values) => {
     const client = new Client(settings)
     client.on('error', () => {}) // the connection was cut: the query has the error

@@ -2,7 +2,7 @@
 
 // A Redis, by ioredis.
 
-const { within } = require('./databases.js')
+const { wholeUrl, within } = require('./databases.js')
 
 /**
  * What calls a function with a client and waits so many milliseconds for its promise. Calls are rare: each has a
@@ -10,6 +10,7 @@ const { within } = require('./databases.js')
  */
 function redis(given, limitMs) {
   if (typeof given !== 'string') return use => within(limitMs, 'Redis', use(given))
+  wholeUrl(given, 'redis|rediss', 'redis://user:password@host:6379/0, percent-encoded', ['@/'])
   const { Redis } = require('ioredis')
   return async use => {
     const client = new Redis(given, { connectTimeout: limitMs, retryStrategy: () => null })

@@ -15,7 +15,7 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-from .._databases import folder, ids_of
+from .._databases import folder, ids_of, whole_url
 from .._leafid import ClaimRequest, Lease
 
 __all__ = ["Leases", "leases"]
@@ -27,7 +27,8 @@ def leases(url: str, /, *, prefix: str = "/leafid/worker/") -> "Leases":
     url: of the servers.
     prefix: of the keys, before the worker id; it ends with a slash.
     """
-    return Leases(url.rstrip("/"), folder(prefix))
+    allowed = "http://host:2379 or https://host:2379, without a user"
+    return Leases(whole_url(url, "http|https", allowed, without="@?").rstrip("/"), folder(prefix))
 
 
 def _encoded(text: str) -> str:

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from .._databases import listed, opener, quoted, transaction, wrong_columns
-from .._leafid import InvalidArgumentError
+from .._databases import listed, opener, quoted, transaction, whole_url, wrong_columns
 
 __all__ = ["Source", "source"]
 
@@ -41,17 +40,15 @@ def source(url: Any = "mysql://", /, *, table: str = "leaf_alloc", **settings: A
     """
     if not isinstance(url, str):
         return Source(opener(url, "mysql", "mariadb"), table)
+    arguments = {**_settings(url), **settings}
     import pymysql
 
-    arguments = {**_settings(url), **settings}
     return Source(lambda: pymysql.connect(**arguments, **LIMITS, autocommit=True), table)
 
 
 def _settings(url: str) -> dict[str, Any]:
-    parts = urlsplit(url)
-    if parts.scheme not in ("mysql", "mariadb") or parts.query or parts.fragment:
-        allowed = "mysql://user:password@host:port/database, percent-encoded; more settings are keywords, as ssl=…"
-        raise InvalidArgumentError(f"url begins with {parts.scheme!r}, or has more than a database; allowed: {allowed}")
+    allowed = "mysql://user:password@host:3306/database, percent-encoded; more settings are keywords, as ssl=…"
+    parts = urlsplit(whole_url(url, "mysql|mariadb", allowed, without="?,"))
     texts = {"user": parts.username, "password": parts.password, "database": parts.path[1:]}
     found: dict[str, Any] = {name: unquote(text) for name, text in texts.items() if text}
     return found | {name: value for name, value in (("host", parts.hostname), ("port", parts.port)) if value}
