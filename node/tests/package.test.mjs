@@ -60,14 +60,14 @@ test('the packages of the platforms: the same in package.json and in the code, o
   assert.deepEqual(new Set(Object.values(manifest.optionalDependencies)), new Set([manifest.version]))
 })
 
-/** What `require('leafid')` throws where the package is alone, after `prelude`. */
-function refusal(t, prelude, addon) {
+/** What `require('leafid')` throws where the package is alone, or beside the addon of `beside`, after `prelude`. */
+function refusal(t, prelude, beside) {
   const project = mkdtempSync(join(tmpdir(), 'leafid-alone-'))
   t.after(() => rmSync(project, { recursive: true }))
   cpSync(folder, join(project, 'node_modules/leafid'), { recursive: true })
-  if (addon !== undefined) {
+  if (beside !== undefined) {
     cpSync(join(modules, platform), join(project, 'node_modules', platform), { recursive: true })
-    writeFileSync(join(project, 'node_modules', platform, require(`${platform}/package.json`).main), addon)
+    beside(join(project, 'node_modules'))
   }
   const program = `${prelude}; try { require('leafid') } catch ({ code, message }) { console.log(JSON.stringify({ code, message })) }`
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', program], { cwd: project, encoding: 'utf8' })
@@ -85,10 +85,20 @@ test('a missing package of the platform: the error names platform, C library, pa
 })
 
 test('an addon that does not load: the error has the reason', t => {
-  const { code, message } = refusal(t, '', 'no addon')
+  const { main } = require(`${platform}/package.json`)
+  const { code, message } = refusal(t, '', modules => writeFileSync(join(modules, platform, main), 'no addon'))
   assert.equal(code, 'ERR_LEAFID_INTERNAL')
   assert.ok(message.startsWith(`the addon of leafid does not load on ${process.platform}-${process.arch}`), message)
   assert.ok(message.includes(`: ${platform}: `) && message.includes('.node'), message)
+})
+
+test('an addon of another version: the error names both', t => {
+  const { code, message } = refusal(t, '', modules => {
+    writeFileSync(join(modules, 'leafid/package.json'), JSON.stringify({ ...manifest, version: '9.8.7' }))
+  })
+  assert.equal(code, 'ERR_LEAFID_INTERNAL')
+  const begin = `the addon in the package ${platform} is of leafid ${manifest.version}, and the package leafid is of 9.8.7: `
+  assert.ok(message.startsWith(begin) && message.includes('`npm install`'), message)
 })
 
 test('a platform without a package: the error names those that have one', t => {

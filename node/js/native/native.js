@@ -35,9 +35,19 @@ function load() {
   const failures = []
   for (const abi of ['', '-gnu', '-musl', '-msvc']) {
     const loaded = addon(here + abi, failures)
-    if (loaded) return loaded
+    if (loaded) return ofThisVersion(loaded, here + abi)
   }
   throw Object.assign(new Error(explain(failures)), { code: 'ERR_LEAFID_INTERNAL', cause: failures.at(-1)?.error })
+}
+
+/** Installations that were mixed have others, whose calls would differ. */
+function ofThisVersion(loaded, platform) {
+  const [theirs, { version }] = [loaded.version(), require('../package.json')]
+  if (theirs === version) return loaded
+  const message =
+    `the addon in the package leafid-${platform} is of leafid ${theirs}, and the package leafid is of ${version}: both ` +
+    'must be of one version. Delete node_modules, and run `npm install`.'
+  throw Object.assign(new Error(message), { code: 'ERR_LEAFID_INTERNAL' })
 }
 
 /** What is wrong, and what to do. */
