@@ -5,7 +5,8 @@
 const { filled, room } = require('./lib/arrays.js')
 const { LeafidError } = require('./lib/errors.js')
 const { compose, decode, firstIdAt } = require('./lib/ids.js')
-const { integer, isRecord, record } = require('./lib/readers.js')
+const { existing } = require('./lib/option_rules.js')
+const { integer, isRecord, isText, record } = require('./lib/readers.js')
 const { refuse } = require('./lib/refuse.js')
 const { Snowflake } = require('./lib/snowflake.js')
 
@@ -15,8 +16,21 @@ const NAME = 'leafid-testing'
 const NEW_YEAR_MS = 1_767_225_600_000
 
 const any = value => value
-const snowflakeOptions = { clock: any, ids: any, workerId: integer, layout: any, epochMs: any }
-const segmentsOptions = { first: any, ids: any }
+const IDS = 'ids and errors, as an array or another iterable'
+/** A text would be one of its digits each. */
+const iterable = (value, name) =>
+  typeof value?.[Symbol.iterator] === 'function' && !isText(value) ? value : refuse(name, value, IDS)
+const ofTags = (value, name) => {
+  if (!isRecord(value)) refuse(name, value, 'an object with the ids of each tag')
+  for (const ids of Object.values(value)) iterable(ids, name)
+  return value
+}
+const id = (value, name) => {
+  const known = existing(value, name)
+  return isText(known) && !/^[0-9]+$/.test(known) ? refuse(name, value, 'an id or an error') : BigInt(known)
+}
+const snowflakeOptions = { clock: any, ids: iterable, workerId: integer, layout: any, epochMs: any }
+const segmentsOptions = { first: id, ids: ofTags }
 
 /** The options, of which each has a known name. */
 function known(options, readers) {
@@ -32,7 +46,7 @@ function given(ids) {
     const { value, done } = iterator.next()
     if (done) throw new Error('the test gave no more ids')
     if (value instanceof Error) throw value
-    return BigInt(value)
+    return id(value, 'id')
   }
 }
 
@@ -256,8 +270,8 @@ class FakeSegments {
   #closed = false
 
   constructor(options) {
-    const { first = 1, ids } = known(options, segmentsOptions)
-    this.#first = BigInt(first)
+    const { first = 1n, ids } = known(options, segmentsOptions)
+    this.#first = first
     this.#ids = ids
     bind(this, ['tag', 'stats', 'close'])
   }

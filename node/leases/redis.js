@@ -4,6 +4,7 @@
 // key with an expiry is no lease: it ends by the clock of Redis, and says nothing about the span of the last holder.
 
 const { idsOf } = require('../lib/databases.js')
+const { text } = require('../lib/readers.js')
 const { problems, redis } = require('../lib/redis_database.js')
 
 const CLAIM = `
@@ -25,6 +26,7 @@ return redis.call('HDEL', KEYS[2], ARGV[1])
 `
 
 function leases(given, { prefix = '{worker}' } = {}) {
+  text(prefix, 'prefix', 'a text')
   const run = redis(given, 1000)
   const ends = `${prefix}:until`
   const evaluate = (script, ...values) => run(client => client.eval(script, 2, ends, `${prefix}:holder`, ...values))
@@ -42,7 +44,8 @@ function leases(given, { prefix = '{worker}' } = {}) {
       await evaluate(RELEASE, workerId, token, untilMs)
     },
     async createTables({ workers } = {}) {
-      await run(client => client.zadd(ends, 'NX', ...idsOf(workers).flatMap(id => [0, id])))
+      const added = idsOf(workers).flatMap(id => [0, id])
+      await run(client => client.zadd(ends, 'NX', ...added))
     },
     check: () =>
       run(async client => {

@@ -65,12 +65,14 @@ function leases(hosts, { prefix = '/leafid/worker/' } = {}) {
       }),
     renew: (lease, untilMs) => change(lease, lease.token, storedMs => Math.max(storedMs, untilMs)),
     release: (lease, untilMs) => change(lease, null, () => untilMs),
-    createTables: ({ workers } = {}) =>
-      session(async client => {
+    async createTables({ workers } = {}) {
+      const added = idsOf(workers)
+      await session(async client => {
         const above = folder.split('/').slice(1)
         for (const [at] of above.entries()) await created(client, `/${above.slice(0, at + 1).join('/')}`, '')
-        for (const id of idsOf(workers)) await created(client, `${folder}/${id}`, JSON.stringify([null, 0]))
-      }, 60_000),
+        for (const id of added) await created(client, `${folder}/${id}`, JSON.stringify([null, 0]))
+      }, 60_000)
+    },
     check: () =>
       session(async client => {
         const ids = await client.get_children(folder, false).catch(error => {

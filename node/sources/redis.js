@@ -3,6 +3,7 @@
 // Ranges of ids from keys of Redis, by ioredis.
 
 const { listed } = require('../lib/databases.js')
+const { text } = require('../lib/readers.js')
 const { problems, redis } = require('../lib/redis_database.js')
 
 // It compares texts and lets Redis add, because numbers of Lua are exact only up to 2^53.
@@ -15,6 +16,7 @@ return redis.call('GET', KEYS[1])
 `
 
 function source(given, { prefix = 'segment:' } = {}) {
+  text(prefix, 'prefix', 'a text')
   const run = redis(given, 2000)
 
   async function fetch(tag, step, after = 0n) {

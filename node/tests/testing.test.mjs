@@ -85,9 +85,14 @@ test('it is no real one, and claims nothing', () => {
   assert.ok(!(flake instanceof Snowflake) && !metrics().includes('leafid-testing'))
   assert.equal(flake.stats().stateDir, '')
   assert.throws(() => new FakeSnowflake({ workerId: 1024 }), { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /0 to 1023/ })
-  for (const options of [{ worker: 3 }, { workerId: '3' }, 3, { layout: 'twitter' }]) {
+  // A text is not taken apart into its digits.
+  for (const options of [{ worker: 3 }, { workerId: '3' }, 3, { layout: 'twitter' }, { ids: '16' }, { ids: 16 }]) {
     assert.throws(() => new FakeSnowflake(options), { code: 'ERR_LEAFID_INVALID_ARGUMENT' })
   }
+  for (const options of [{ first: 'x' }, { first: 1.5 }, { ids: ['16'] }, { ids: { order: '16' } }, { ids: { order: 5 } }]) {
+    assert.throws(() => new FakeSegments(options), { code: 'ERR_LEAFID_INVALID_ARGUMENT' })
+  }
+  assert.throws(() => new FakeSnowflake({ ids: [1.5] }).next(), { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /^id is 1\.5; / })
   assert.throws(() => new FakeSegments({ tags: {} }), { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /first, ids/ })
   assert.throws(() => flake.take(-1), { code: 'ERR_LEAFID_INVALID_ARGUMENT' })
   flake.close()

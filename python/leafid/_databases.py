@@ -26,28 +26,40 @@ def whole_url(url: object, schemes: str, allowed: str, without: str = "") -> str
 
 def quoted(table: str, quote: str = '"') -> str:
     """A table's name as statements have it."""
-    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", table):
+    if not isinstance(table, str) or not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", table):
         refuse("table", table, "a letter or _, then letters, digits and _")
     return f"{quote}{table}{quote}"
 
 
 def folder(prefix: str) -> str:
     """A prefix of keys that ends with a slash: without one it would be that of other keys, too."""
-    if not prefix.endswith("/"):
+    if not isinstance(prefix, str) or not prefix.endswith("/"):
         refuse("prefix", prefix, "what ends with a slash, as /leafid/worker/")
     return prefix
 
 
+def text(name: str, value: str) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        refuse(name, value, "a text")
+    return value
+
+
 def listed(tags: Iterable[str]) -> list[str]:
     """Tags. A text would be one of its letters each."""
-    if isinstance(tags, str):
-        refuse("tags", tags, "a list of tags")
-    return list(tags)
+    found: list[Any] = list(tags) if isinstance(tags, Iterable) and not isinstance(tags, str) else [None]
+    if not all(isinstance(tag, str) for tag in found):
+        refuse("tags", tags, "a list of tags, each a text")
+    return found
 
 
 def ids_of(workers: int | range) -> range:
     """Worker ids: so many from 0, or these."""
-    return range(workers) if isinstance(workers, int) else workers
+    if isinstance(workers, range) and min(workers, default=0) >= 0:
+        return workers
+    if isinstance(workers, int) and not isinstance(workers, bool) and workers >= 0:
+        return range(workers)
+    refuse("workers", workers, "how many worker ids there are, as 1024, or which, as range(512, 1024)")
 
 
 def opener(engine: Any, *dialects: str) -> Callable[[], Any]:

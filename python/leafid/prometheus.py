@@ -114,8 +114,8 @@ def publish(path: str | os.PathLike[str] | None = None, interval_s: float = 5.0)
     default PROMETHEUS_MULTIPROC_DIR. Empty that directory when the server starts, as prometheus_client asks for. Call
     it once, in the parent or in each worker. Errors: ValueError, and OSError if the directory cannot be written.
     """
-    if not 0.1 <= interval_s <= 10:
-        raise ValueError(f"interval_s is {interval_s}; allowed: 0.1 to 10")
+    if isinstance(interval_s, str) or not 0.1 <= interval_s <= 10:
+        raise ValueError(f"interval_s is {interval_s!r}; allowed: 0.1 to 10")
     _Publisher(_directory(path), interval_s)
 
 

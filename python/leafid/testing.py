@@ -17,6 +17,8 @@ from typing import Any, Self, SupportsIndex, TypeAlias, TypeVar
 
 import leafid
 
+from ._leafid import refuse
+
 __all__ = ["FakeSegments", "FakeSnowflake", "FakeTag"]
 
 _Time: TypeAlias = int | datetime.datetime
@@ -41,9 +43,9 @@ class _Ids:
             raise leafid.ClosedError(f"this {type(self).__name__} is closed")
 
     def _take(self, n: SupportsIndex) -> list[int]:
-        count = n.__index__()
+        count = _whole("n", n, "0 to 16777216")
         if count < 0:
-            raise leafid.InvalidArgumentError(f"n is {count}; allowed: 0 to 16777216")
+            refuse("n", n, "0 to 16777216")
         with self._lock:
             self._check()
             ids = [self._one() for _ in range(count)]
@@ -88,9 +90,10 @@ class FakeSnowflake(_Ids):
         super().__init__(self._composed if ids is None else _given(ids))
         # Lazy and without records: it checks the options, and claims nothing.
         options: dict[str, Any] = {"layout": layout, "epoch_ms": epoch_ms, "lazy": True, "persist": False}
-        with leafid.Snowflake(worker_id, name="leafid-testing", **options) as real:
+        number = _whole("worker_id", worker_id, "a worker id of the layout")
+        with leafid.Snowflake(number, name="leafid-testing", **options) as real:
             self._layout = real.layout
-        self._worker_id = worker_id.__index__()
+        self._worker_id = number
         self._clock = clock if callable(clock) else lambda: clock
         self._at_ms = self._sequence = -1
 
@@ -237,7 +240,7 @@ class FakeSegments:
     """
 
     def __init__(self, *, first: int = 1, ids: Mapping[str, _Given] | None = None) -> None:
-        self._first = first
+        self._first = _whole("first", first, "the first id of each tag")
         self._ids = ids
         self._tags: dict[str, FakeTag] = {}
         self._closed = False
@@ -284,15 +287,24 @@ class FakeSegments:
         return "<leafid.testing.FakeSegments: for tests, not unique>"
 
 
+def _whole(name: str, value: SupportsIndex, allowed: str) -> int:
+    """A whole number."""
+    if not isinstance(value, SupportsIndex) or isinstance(value, bool):
+        refuse(name, value, allowed)
+    return value.__index__()
+
+
 def _given(ids: _Given) -> Callable[[], int]:
-    """Each of these once."""
+    """Each of these once. A text would be one of its digits each."""
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        refuse("ids", ids, "ids and exceptions, as a list or another iterable")
     iterator = iter(ids)
 
     def one() -> int:
         for id in iterator:
             if isinstance(id, BaseException):
                 raise id
-            return id
+            return _whole("id", id, "an id or an exception")
         raise AssertionError("the test gave no more ids")
 
     return one

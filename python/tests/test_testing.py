@@ -108,6 +108,18 @@ def test_bad_arguments_are_refused():
         FakeSnowflake(worker_id=1024)
     with pytest.raises(leafid.InvalidArgumentError, match="n is -1"):
         FakeSnowflake().take(-1)
+    # A text is not taken apart into its digits.
+    for refused in (
+        lambda: FakeSnowflake().take("5"),
+        lambda: FakeSnowflake(worker_id="5"),
+        lambda: FakeSnowflake(ids="16"),
+        lambda: FakeSnowflake(ids=16),
+        lambda: FakeSnowflake(ids=[1.5]).next(),
+        lambda: FakeSegments(first="5"),
+        lambda: FakeSegments(ids={"order": "16"}).tag("order"),
+    ):
+        with pytest.raises(leafid.InvalidArgumentError):
+            refused()
     for out in (bytearray(8), bytes(8), array.array("i", [0, 0])):
         with pytest.raises(leafid.InvalidArgumentError, match="^out is"):
             FakeSnowflake().fill(out)

@@ -219,6 +219,7 @@ def app(environ, start):
         (None, 5, "path is None"),
         ("/", 0, "interval_s is 0"),
         ("/", 11, "interval_s is 11"),
+        ("/", "5", "interval_s is '5'"),
         ("/not-there", 5, "/not-there"),
     ],
 )

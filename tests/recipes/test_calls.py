@@ -25,6 +25,13 @@ pytestmark = pytest.mark.timeout(300)
 #: Above what a double has exactly.
 LARGE = 2**53 + 1
 SQL = ("mysql", "postgres", "sqlite")
+#: Without a server.
+LEASED = {
+    "leases.postgres": "postgresql://127.0.0.1:1/leaf",
+    "leases.redis": "redis://127.0.0.1:1/0",
+    "leases.etcd": "http://127.0.0.1:1",
+    "leases.zookeeper": "127.0.0.1:1",
+}
 
 
 @contextlib.contextmanager
@@ -225,6 +232,14 @@ def test_what_else_is_refused():
             assert "prefix is " in refused(Recipe(language, module, "http://nowhere", {"prefix": "/leafid/worker"}))
     for recipe in (Recipe("py", "sources.sqlite", "/nowhere"), Recipe("mjs", "sources.sqlite", "/nowhere")):
         assert "tags is " in refused(recipe, ["tags", "order"])
+        assert "tags is " in refused(recipe, ["tags", [7]])
+    for language in ("py", "mjs"):
+        for module, url in LEASED.items():
+            # Before anything is asked of a server. A text is not taken apart into its digits.
+            for workers in ("16", -1, 1.5, True, [0, 16]):
+                assert "workers is " in refused(Recipe(language, module, url), ["as given", workers])
+            named = "table" if module == "leases.postgres" else "prefix"
+            assert f"{named} is 7; " in refused(Recipe(language, module, url, {named: 7}))
     # A forked child would have its connections, too.
     assert "QueuePool" in refused(Recipe("py", "sources.postgres", "postgres://nowhere/leaf", own="QueuePool"))
     assert "sqlite" in refused(Recipe("py", "leases.postgres", "/nowhere", own="NullPool"))

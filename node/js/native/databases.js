@@ -4,6 +4,7 @@
 
 const { URL } = require('node:url')
 
+const { isText } = require('./readers.js')
 const { refuse, refuseText } = require('./refuse.js')
 
 const ENCODED = '|%(?!00)[0-9A-Fa-f]{2})*'
@@ -19,14 +20,14 @@ const REST = String.raw`(?:[/?](?:[^\s#@%]` + ENCODED + ')?'
  */
 function wholeUrl(url, schemes, allowed, without) {
   const form = new RegExp(`^(?:${schemes})://(?:${USER}@)?${HOST}${REST}$`)
-  const isWhole = typeof url === 'string' && form.test(url) && !without.some(text => url.includes(text))
+  const isWhole = isText(url) && form.test(url) && !without.some(text => url.includes(text))
   // A socket of PostgreSQL has no host.
   return isWhole && URL.canParse(url.replace('@/', '@host/')) ? url : refuse('url', url, allowed)
 }
 
 /** A table's name as statements have it. */
 function quoted(table, quote = '"') {
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(table)) {
+  if (!isText(table) || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(table)) {
     refuse('table', table, 'a letter or _, then letters, digits and _')
   }
   return quote + table + quote
@@ -34,18 +35,21 @@ function quoted(table, quote = '"') {
 
 /** A prefix of keys that ends with a slash: without one it would be that of other keys, too. */
 function folder(prefix) {
-  if (typeof prefix === 'string' && prefix.endsWith('/')) return prefix
+  if (isText(prefix) && prefix.endsWith('/')) return prefix
   return refuse('prefix', prefix, 'what ends with a slash, as /leafid/worker/')
 }
 
 /** Tags. A text would be one of its letters each. */
 function listed(tags = []) {
-  return Array.isArray(tags) ? tags : refuse('tags', tags, 'an array of tags')
+  return Array.isArray(tags) && tags.every(isText) ? tags : refuse('tags', tags, 'an array of tags, each a text')
 }
 
 /** Worker ids: so many from 0, or those of a range. */
 function idsOf(workers = 1024) {
-  const { first, last } = typeof workers === 'number' ? { first: 0, last: workers - 1 } : workers
+  const { first, last } = typeof workers === 'number' ? { first: 0, last: workers - 1 } : Object(workers)
+  if (![first, last].every(Number.isSafeInteger) || first < 0 || last < first - 1) {
+    refuse('workers', workers, 'how many worker ids there are, as 1024, or which, as { first: 512, last: 1023 }')
+  }
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
 }
 
@@ -54,7 +58,7 @@ function idsOf(workers = 1024) {
  * connections could take a range back, and requests that wait for an id could hold all of them.
  */
 function settingsOf(given, urlName, ...url) {
-  const settings = typeof given === 'string' ? { [urlName]: given } : given
+  const settings = isText(given) ? { [urlName]: given } : given
   if (typeof settings !== 'object' || settings === null || typeof settings.query === 'function') {
     refuseText('database', 'a pool, a client or nothing', 'a URL or settings, each call has a connection of its own')
   }

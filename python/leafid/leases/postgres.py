@@ -62,8 +62,9 @@ class Leases:
 
     def create_tables(self, workers: int | range = 1024) -> None:
         """Makes the table and the rows of these worker ids if they are missing. No lease is changed."""
+        ids = list(ids_of(workers))
         self._rows(CREATE)
-        self._rows(ADD, list(ids_of(workers)))
+        self._rows(ADD, ids)
 
     def check(self) -> list[str]:
         """What is wrong with the server and the table, each with what mends it."""

@@ -10,7 +10,7 @@ ends by the clock of Redis, and says nothing about the span of the last holder.
 
 from typing import Any
 
-from .._databases import ids_of
+from .._databases import ids_of, text
 from .._leafid import ClaimRequest, Lease
 from .._redis import Redis
 
@@ -41,7 +41,7 @@ def leases(url: str, /, *, prefix: str = "{worker}") -> "Leases":
     url: of the server.
     prefix: of the two keys; what is in braces is the same for both, for a cluster.
     """
-    return Leases(Redis(url, limit_s=1), prefix)
+    return Leases(Redis(url, limit_s=1), text("prefix", prefix))
 
 
 class Leases:

@@ -61,8 +61,9 @@ class Leases:
 
     def create_tables(self, workers: int | range = 1024) -> None:
         """Makes the nodes of these worker ids if they are missing. No lease is changed."""
+        ids = ids_of(workers)
         with self._session() as client:
-            for id in ids_of(workers):
+            for id in ids:
                 with contextlib.suppress(self._errors.NodeExistsError):
                     client.create(f"{self._folder}/{id}", json.dumps([None, 0]).encode(), makepath=True)
 

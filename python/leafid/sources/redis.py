@@ -10,7 +10,7 @@ By redis-py.
 
 from collections.abc import Iterable
 
-from .._databases import listed
+from .._databases import listed, text
 from .._redis import Redis
 
 __all__ = ["Source", "source"]
@@ -31,7 +31,7 @@ def source(url: str, /, *, prefix: str = "segment:") -> "Source":
     url: of the server.
     prefix: of the keys, before the tag.
     """
-    return Source(Redis(url, limit_s=2), prefix)
+    return Source(Redis(url, limit_s=2), text("prefix", prefix))
 
 
 class Source:
