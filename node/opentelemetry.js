@@ -4,6 +4,7 @@
 
 const { metrics: api, trace, SpanKind, SpanStatusCode } = require('@opentelemetry/api')
 const { families, reader } = require('./lib/metric_families.js')
+const { refuse } = require('./lib/refuse.js')
 const { version } = require('./package.json')
 
 function instrument(meter = api.getMeter('leafid', version), metrics) {
@@ -42,6 +43,7 @@ function ended(span, error) {
 const CALLS = ['next', 'nextString', 'nextNumber', 'nextSync', 'take', 'takeStrings', 'takeSync', 'fill']
 
 function traced(ids, { longerThanMs = 1, tracer = trace.getTracer('leafid', version) } = {}) {
+  if (typeof longerThanMs !== 'number') refuse('longerThanMs', longerThanMs, 'milliseconds, a number')
   const tag = typeof ids.name === 'string' ? { 'leafid.tag': ids.name } : {}
   const note = (call, begun, startTime, error) => {
     if (error === undefined && performance.now() - begun <= longerThanMs) return
@@ -75,8 +77,22 @@ function traced(ids, { longerThanMs = 1, tracer = trace.getTracer('leafid', vers
       )
     }
   }
-  // All else is that of the original, whose methods are bound.
-  return new Proxy(ids, { get: (target, key) => timed[key] ?? Reflect.get(target, key, target) })
+  if (ids[Symbol.iterator]) {
+    timed[Symbol.iterator] = function* iterator() {
+      for (;;) yield timed.next()
+    }
+  }
+  if (ids[Symbol.asyncIterator]) {
+    timed[Symbol.asyncIterator] = async function* iterator() {
+      for (;;) yield timed.next()
+    }
+  }
+  // All else is that of the original, whose methods are bound, but for those that a symbol names.
+  const get = (target, key) => {
+    const value = Reflect.get(target, key, target)
+    return timed[key] ?? (typeof key === 'symbol' && typeof value === 'function' ? value.bind(target) : value)
+  }
+  return new Proxy(ids, { get })
 }
 
 function tracedFetch(fetch, { tracer = trace.getTracer('leafid', version) } = {}) {

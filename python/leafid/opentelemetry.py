@@ -18,7 +18,7 @@ from opentelemetry import metrics, trace
 from opentelemetry.metrics import CallbackOptions, Meter, Observation
 from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer
 
-from ._leafid import Error, Snowflake, Tag, __version__
+from ._leafid import Error, Snowflake, Tag, __version__, refuse
 from ._openmetrics import Family, families
 
 __all__ = ["Traced", "instrument", "traced_fetch"]
@@ -83,6 +83,8 @@ class Traced:
     """
 
     def __init__(self, ids: Snowflake | Tag, longer_than_ms: float = 1.0, tracer: Tracer | None = None) -> None:
+        if not isinstance(longer_than_ms, float | int):
+            refuse("longer_than_ms", longer_than_ms, "milliseconds, a number")
         self._ids = ids
         self._longer_than_ns = longer_than_ms * 1_000_000
         self._tracer = tracer or trace.get_tracer("leafid", __version__)
@@ -90,6 +92,12 @@ class Traced:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ids, name)
+
+    def __enter__(self) -> "Traced":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __iter__(self) -> "Traced":
         return self

@@ -101,6 +101,28 @@ test('calls that wait leave spans', async () => {
   await ids.close()
 })
 
+test('what is traced can be iterated and disposed of as the original', async () => {
+  const { exporter, tracer } = tracing()
+  const options = space()
+  const [flake, ids] = [new Snowflake({ worker: 7, ...options }), new Segments({ fetch: slow(), ...options })]
+  const [numbers, order] = [traced(flake, { tracer, longerThanMs: -1 }), traced(ids.tag('order'), { tracer })]
+  for (const id of numbers) {
+    assert.ok(id < numbers.next())
+    break
+  }
+  for await (const id of order) {
+    assert.equal(id, 1n)
+    break
+  }
+  const calls = exporter.getFinishedSpans().map(({ attributes }) => [attributes['leafid.tag'], attributes['leafid.call']])
+  assert.deepEqual(calls, [[undefined, 'next'], [undefined, 'next'], ['order', 'next']])
+  assert.ok(numbers instanceof Snowflake && numbers.workerId === 7)
+  assert.throws(() => traced(flake, { longerThanMs: '1' }), { code: 'ERR_LEAFID_INVALID_ARGUMENT' })
+  numbers[Symbol.dispose ?? 'close']()
+  assert.throws(flake.next, { code: 'ERR_LEAFID_CLOSED' })
+  ids.close()
+})
+
 test('failures leave spans with the code', async () => {
   const { exporter, tracer } = tracing()
   const fails = tracedFetch(() => Promise.reject(new RangeError('away')), { tracer })

@@ -103,3 +103,9 @@ def test_a_snowflake_is_traced_and_stays_one(space, tracing):
         assert exporter.get_finished_spans() == ()
         Traced(flake, longer_than_ms=0, tracer=tracer).next()
         assert exporter.get_finished_spans()[0].attributes == {"leafid.call": "next"}
+        with pytest.raises(leafid.InvalidArgumentError, match="longer_than_ms is '1'"):
+            Traced(flake, longer_than_ms="1")
+        with traced as entered:
+            assert entered.next() > ids[-1]
+        with pytest.raises(leafid.ClosedError):
+            flake.next()
