@@ -197,7 +197,8 @@ export interface SnowflakeOptions {
   /**
    * Whether to claim the worker id at the first id instead of in the constructor, with the environment of that time.
    * Default `false`. If a user callback or a lease server gives the worker id, calls are `ERR_LEAFID_WOULD_BLOCK` until it
-   * has answered.
+   * has answered. Its error is that of the next call. A call that comes later than `timeoutMs` claims again; that error is
+   * then its `cause`.
    */
   readonly lazy?: boolean | null
   /** `'system'` (default), or `'coarse'`: cheaper to read, and late by up to {@link SnowflakeStats.clockLagMs}. */

@@ -126,6 +126,27 @@ test('lazy: an error of the claim is that of the next call, and then it is made 
   flake.close()
 })
 
+test('lazy: an error that no call had in time is the cause of the next one, which claims again', async () => {
+  let asked = 0
+  const worker = async () => {
+    asked++
+    throw new Error('not yet')
+  }
+  const flake = new Snowflake({ ...space(), worker, lazy: true, timeoutMs: 50 })
+  assert.equal(thrown(flake.next).cause, undefined)
+  // On a busy machine a claim may last for longer than such a pause: its error is then that of the call.
+  let before
+  const error = await until('an older failure', async () => {
+    await sleep(200)
+    before = asked
+    const error = thrown(flake.next)
+    return error.code === WOULD_BLOCK && error.cause && error
+  })
+  assert.deepEqual([error.cause.code, error.retry], [LOST, true])
+  await until('the next claim', () => asked > before)
+  flake.close()
+})
+
 test('closed while the claim is under way: what it brings goes back', async () => {
   const leaseSource = new LeaseSource()
   const claim = leaseSource.claim.bind(leaseSource)

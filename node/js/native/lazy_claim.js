@@ -6,6 +6,7 @@
 
 const { fault } = require('./errors.js')
 const { guarded } = require('./guard.js')
+const { LastFailure } = require('./last_failure.js')
 const native = require('./native.js')
 const { Opening, UNDER_WAY } = require('./open_snowflake.js')
 const { asks, asksServers } = require('./option_rules.js')
@@ -19,7 +20,8 @@ const { setImmediate } = require('./time.js')
  */
 function openLater(given, open) {
   const handle = asks(given) && !asksServers(given) ? new Opening(given).handle : unclaimed(given)
-  let [claiming, closed, failed] = [false, false, null]
+  const failure = new LastFailure(given)
+  let [claiming, closed] = [false, false]
 
   async function claim() {
     // Not inside the caller's call.
@@ -39,18 +41,14 @@ function openLater(given, open) {
 
   function ask() {
     if (closed) return handle.workerId()
-    if (failed) {
-      const error = failed
-      failed = null
-      throw error
-    }
+    const before = failure.take() ?? undefined
     if (!claiming) {
       claiming = true
       claim()
-        .catch(error => (failed = error))
+        .catch(error => failure.set(error))
         .finally(() => (claiming = false))
     }
-    throw fault('would_block', UNDER_WAY)
+    throw fault('would_block', UNDER_WAY, before)
   }
 
   const close = () => {

@@ -1,4 +1,5 @@
 import { fault } from './errors.js'
+import { LastFailure } from './last_failure.js'
 import { wasm } from './module.js'
 import { Run } from './run.js'
 import { freeSettings, settingsOf } from './settings.js'
@@ -18,13 +19,14 @@ export class Generator {
   #run = null
   #options
   #isClosed = false
-  /** The promise of a claim that the first call of a lazy one began; and its error, for the next call. */
+  /** The promise of a claim that the first call of a lazy one began; and its error. */
   #claiming = null
-  #failed = null
+  #failure
 
   /** The types of the options are checked. */
   constructor(options) {
     this.#options = options
+    this.#failure = new LastFailure(options)
     const settings = settingsOf(options, !options.lazy)
     this.layout = settings.layoutFields
     if (settings.lazy) freeSettings(settings)
@@ -58,18 +60,14 @@ export class Generator {
   }
 
   #claimNow() {
-    if (this.#failed) {
-      const error = this.#failed
-      this.#failed = null
-      throw error
-    }
+    const before = this.#failure.take() ?? undefined
     const settings = settingsOf(this.#options)
     if (settings.store.sync && !settings.asks) {
       this.#use(Run.now(settings))
       return this.#run
     }
-    this.#claimSoon(settings).catch(error => (this.#failed = error))
-    throw fault('would_block', UNDER_WAY)
+    this.#claimSoon(settings).catch(error => this.#failure.set(error))
+    throw fault('would_block', UNDER_WAY, before)
   }
 
   #claimSoon(settings) {
