@@ -89,6 +89,8 @@ export type Renewal = Pick<Lease, 'untilMs'> & Partial<Lease>
  *
  * An exception or a rejection becomes `ERR_LEAFID_WORKER_LOST` with its text, and is the `cause` if the constructor or
  * `open` throws it; a {@link LeafidError} keeps its code. A result of another type is `ERR_LEAFID_INVALID_ARGUMENT`.
+ *
+ * A snowflake that the garbage collector finds releases its lease. One to which this object refers is never found: close it.
  */
 export interface WorkerLeases {
   /**
