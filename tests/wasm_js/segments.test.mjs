@@ -3,8 +3,10 @@
 
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Segments } from 'leafid/wasm'
@@ -172,4 +174,18 @@ test('what a function throws is not kept by closed segments, also when it does s
   }
   assert.ok(isGone())
   assert.throws(() => ids.tag('order'), { code: 'ERR_LEAFID_CLOSED' })
+})
+
+test('a runtime without weak references has segments and snowflakes, as an older workerd', async () => {
+  const program = `
+    delete globalThis.FinalizationRegistry
+    delete globalThis.WeakRef
+    const { Segments, Snowflake, metrics } = await import('leafid/wasm')
+    const ids = new Segments({ fetch: async (tag, step) => ({ start: 1, end: 1 + step }), persist: false })
+    const flake = new Snowflake({ worker: 7, persist: false })
+    console.log(await ids.tag('order').next(), flake.workerId, /order/.test(metrics()))
+    flake.close()
+    ids.close()`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd: import.meta.dirname })
+  assert.equal(stdout, '1n 7 true\n')
 })

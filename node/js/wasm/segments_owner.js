@@ -7,11 +7,14 @@ import { Supply } from './supply.js'
 /** The open ones, weakly. */
 const open = new Set()
 
+/** Not every workerd has them: there segments are open until they are closed. */
+const { FinalizationRegistry, WeakRef } = globalThis
 /** Closes the segments that are no longer used. */
-const collected = new FinalizationRegistry(({ supply, ref }) => {
+const ended = ({ supply, ref }) => {
   open.delete(ref)
   supply.close()
-})
+}
+const collected = FinalizationRegistry ? new FinalizationRegistry(ended) : null
 
 /** The state that segments and their tags share. */
 export class Owner {
@@ -19,7 +22,7 @@ export class Owner {
   tags = new Map()
   #store
   #supply
-  #ref = new WeakRef(this)
+  #ref = WeakRef ? new WeakRef(this) : { deref: () => this }
 
   constructor({ fetch, options: { storage, ...options } }) {
     const module = wasm()
@@ -37,7 +40,7 @@ export class Owner {
     }
     this.#supply = new Supply(handle, fetch, this.#store)
     open.add(this.#ref)
-    collected.register(this, { supply: this.#supply, ref: this.#ref }, this)
+    collected?.register(this, { supply: this.#supply, ref: this.#ref }, this)
   }
 
   static now(given) {
@@ -79,7 +82,7 @@ export class Owner {
   /** `pump` serves the waiting calls, which end with an error. */
   close(pump) {
     if (!this.#supply.handle) return
-    collected.unregister(this)
+    collected?.unregister(this)
     open.delete(this.#ref)
     this.#supply.close()
     pump()
