@@ -148,49 +148,71 @@ test('closed while another lease is claimed: that is released, and the next open
   await until('the releases', async () => (await leases(options.name)).filter(({ held }) => held).length <= 1)
 })
 
-test('after a loss, ready waits for the next lease, and fails with the error of its claim', async () => {
-  let [claims, fails] = [0, false]
-  const leaseMs = 2000
-  const until = () => Date.now() + leaseMs
+/** The lease that is lost: the rest of it is still used. */
+const LOST_MS = 2000
+
+/** Issues ids until the lease is lost. */
+async function issuedUntilTheLoss(flake) {
+  const ids = []
+  const isLost = () => {
+    try {
+      return void ids.push(flake.next())
+    } catch ({ code, message }) {
+      if (/the lease of worker id \d+ is (being renewed, or another one claimed|no longer held)/.test(message)) return true
+      assert.equal(code, WOULD_BLOCK, message)
+    }
+  }
+  await until('the loss', isLost)
+  return ids
+}
+
+test('after a loss, ready waits for the next lease', async () => {
+  let [claims, go] = [0, null]
+  const gate = new Promise(done => (go = done))
   const worker = {
     claim: async () => {
-      // Longer than the rest of the lost lease, which is still used.
-      if (claims++ > 0) await sleep(leaseMs)
-      if (fails) throw new Error('no pool')
-      return { workerId: claims, fromMs: Date.now(), untilMs: until(), leaseMs }
+      if (++claims > 1) await gate
+      const leaseMs = claims > 1 ? HANG : LOST_MS
+      return { workerId: claims, fromMs: Date.now(), untilMs: Date.now() + leaseMs, leaseMs }
     },
-    // The first lease, and the last one, are lost.
-    renew: async ({ workerId }) => (workerId === 1 || fails ? null : until()),
+    renew: async () => null,
     release() {},
   }
-  const flake = await Snowflake.open({ ...space(), worker, timeoutMs: 8000 })
-  const ids = []
-  const lost = async () => {
-    const isLost = () => {
-      try {
-        return void ids.push(flake.next())
-      } catch ({ message }) {
-        assert.match(message, /the lease of worker id \d+ is (being renewed, or another one claimed|no longer held)/)
-        return true
-      }
-    }
-    for (const end = Date.now() + HANG; !isLost(); await sleep(1)) assert.ok(Date.now() < end, 'the loss')
-  }
-  await lost()
-  await flake.ready()
+  const flake = await Snowflake.open({ ...space(), worker, timeoutMs: PATIENT })
+  const ids = await issuedUntilTheLoss(flake)
+  const ready = flake.ready()
+  go()
+  await ready
   ids.push(flake.next())
   assert.ok(decode(ids.at(-1)).workerId >= 2)
   assertDistinct(ids)
-  fails = true
-  await lost()
-  // Callers get the error of a claim once their time has passed since the loss.
-  for (let message = ''; !/no pool/.test(message); ) {
-    message = await flake.ready().then(() => assert.fail('it is lost'), error => error.message)
-    assert.match(message, /no pool|another one claimed/)
+  flake.close()
+})
+
+test('after a loss, ready fails with the error of the next claim, and when it is closed', async () => {
+  let [claims, go] = [0, null]
+  const gate = new Promise(done => (go = done))
+  let claim = async () => ({ workerId: 1, fromMs: Date.now(), untilMs: Date.now() + LOST_MS, leaseMs: LOST_MS })
+  const worker = { claim: () => claim(++claims), renew: async () => null, release() {} }
+  const flake = await Snowflake.open({ ...space(), worker, timeoutMs: 8000 })
+  claim = async () => {
+    throw new Error('no pool')
   }
+  await issuedUntilTheLoss(flake)
+  const failed = () => flake.ready().then(() => assert.fail('it is lost'), error => error.message)
+  // Callers get the error of a claim once their time has passed since the loss.
+  await until('the error', async () => /no pool/.test(await failed()))
+  claim = () => gate
+  const before = claims
+  await until('a claim', () => {
+    failed()
+    return claims > before
+  })
+  // It waits for the claim that is under way.
   const ready = flake.ready()
   flake.close()
   await assert.rejects(ready, { code: 'ERR_LEAFID_CLOSED' })
+  go(null)
 })
 
 test('a page with an object that leases, and one with a function', async t => {
