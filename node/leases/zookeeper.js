@@ -4,9 +4,10 @@
 // the span. A write compares the version that was read, so a read from a server that is behind does no harm. Ephemeral
 // nodes are not used: they end with a session, and say nothing about the span of the last holder.
 
-const { folder: checked, idsOf, within } = require('../lib/databases.js')
+const { folder: checked, hostList, idsOf, within } = require('../lib/databases.js')
 
 function leases(hosts, { prefix = '/leafid/worker/' } = {}) {
+  hostList(hosts, 'zk-1:2181,zk-2:2181, without a user')
   const ZooKeeper = require('zookeeper')
   const { ZBADVERSION, ZNODEEXISTS, ZNONODE, ZOO_LOG_LEVEL_ERROR: debug_level } = ZooKeeper.constants
   const folder = checked(prefix).replace(/\/+$/, '')

@@ -24,6 +24,13 @@ def whole_url(url: object, schemes: str, allowed: str, without: str = "") -> str
     refuse("url", url, allowed)
 
 
+def host_list(hosts: object, allowed: str) -> str:
+    """Hosts with their ports, and a path: what a driver takes apart likewise."""
+    if isinstance(hosts, str) and re.fullmatch(f"{_HOST}(?:, *{_HOST})*(?:/[^\\s?#@]*)?", hosts):
+        return hosts
+    refuse("hosts", hosts, allowed)
+
+
 def quoted(table: str, quote: str = '"') -> str:
     """A table's name as statements have it."""
     if not isinstance(table, str) or not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", table):

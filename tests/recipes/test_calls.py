@@ -229,7 +229,7 @@ def test_what_else_is_refused():
             assert "table is " in refused(Recipe(language, module, url, {"table": "a b"}))
         assert "secret" not in refused(Recipe(language, "sources.sqlite", "/nowhere", {"table": "http://me:secret@nowhere"}))
         for module in ("leases.etcd", "leases.zookeeper"):
-            assert "prefix is " in refused(Recipe(language, module, "http://nowhere", {"prefix": "/leafid/worker"}))
+            assert "prefix is " in refused(Recipe(language, module, LEASED[module], {"prefix": "/leafid/worker"}))
     for recipe in (Recipe("py", "sources.sqlite", "/nowhere"), Recipe("mjs", "sources.sqlite", "/nowhere")):
         assert "tags is " in refused(recipe, ["tags", "order"])
         assert "tags is " in refused(recipe, ["tags", [7]])

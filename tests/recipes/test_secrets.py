@@ -10,10 +10,12 @@ from takers import HERE, PATIENCE, PROJECT
 
 VECTOR = json.loads((HERE.parent / "vectors/secrets.json").read_text())
 MARKER = VECTOR["marker"]
-SCHEMES = {"mysql": "mysql", "postgres": "postgresql", "redis": "redis", "etcd": "http"}
+SCHEMES = {"mysql": "mysql", "postgres": "postgresql", "redis": "redis", "etcd": "http", "zookeeper": "zk"}
 MODULES = [
     "sources.mysql", "sources.postgres", "sources.redis", "leases.postgres", "leases.redis", "leases.etcd",
+    "leases.zookeeper",
 ]  # fmt: skip
+WITHOUT_USER = ("leases.etcd", "leases.zookeeper")
 
 
 def urls(module):
@@ -40,7 +42,7 @@ def test_python(module):
                 make(url, **options).check()
             for text in shown(caught.value):
                 assert MARKER not in text, url
-            if module != "leases.etcd" and "%2FS3CB%40" in url:
+            if module not in WITHOUT_USER and "%2FS3CB%40" in url:
                 # It is right, and reaches the driver.
                 assert not isinstance(caught.value, leafid.InvalidArgumentError), url
 
@@ -53,4 +55,4 @@ def test_node(module):
     said = done.stdout.splitlines()
     assert len(said) == len(urls(module))
     right = [text for text, url in zip(said, urls(module)) if "%2FS3CB%40" in url]
-    assert ("ERR_LEAFID_INVALID_ARGUMENT" in right[0]) == (module == "leases.etcd"), right
+    assert ("ERR_LEAFID_INVALID_ARGUMENT" in right[0]) == (module in WITHOUT_USER), right

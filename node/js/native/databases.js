@@ -25,6 +25,12 @@ function wholeUrl(url, schemes, allowed, without) {
   return isWhole && URL.canParse(url.replace('@/', '@host/')) ? url : refuse('url', url, allowed)
 }
 
+/** Hosts with their ports, and a path: what a driver takes apart likewise. */
+function hostList(hosts, allowed) {
+  const form = new RegExp(`^${HOST}(?:, *${HOST})*(?:/[^\\s?#@]*)?$`)
+  return isText(hosts) && form.test(hosts) ? hosts : refuse('hosts', hosts, allowed)
+}
+
 /** A table's name as statements have it. */
 function quoted(table, quote = '"') {
   if (!isText(table) || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(table)) {
@@ -89,4 +95,4 @@ async function within(ms, who, promise) {
   }
 }
 
-module.exports = { folder, idsOf, listed, quoted, settingsOf, wholeUrl, within, wrongColumns }
+module.exports = { folder, hostList, idsOf, listed, quoted, settingsOf, wholeUrl, within, wrongColumns }

@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .._databases import folder, ids_of
+from .._databases import folder, host_list, ids_of
 from .._leafid import ClaimRequest, Lease
 
 __all__ = ["Leases", "leases"]
@@ -26,7 +26,7 @@ def leases(hosts: str, /, *, prefix: str = "/leafid/worker/") -> "Leases":
     hosts: of the servers, as kazoo takes them.
     prefix: of the nodes, before the worker id; it ends with a slash.
     """
-    return Leases(hosts, folder(prefix))
+    return Leases(host_list(hosts, "zk-1:2181,zk-2:2181, without a user"), folder(prefix))
 
 
 class Leases:
