@@ -177,13 +177,17 @@ public final class Tag {
         });
     }
 
-    /** Those of the run first: they are the smallest. */
+    /** Those of the run first, because they are the smallest; if it has none, those of the next run. */
     private CompletableFuture<long[]> many(int n, long timeoutMs) {
         if (n < 0) throw new LeafidException("invalid_argument", "n is " + n + ": it must be 0 or more", false);
         lock.lock();
         try {
             long[] ids = new long[n];
             int held = n == 0 ? 0 : takeFromRun(ids);
+            if (n > 0 && held == 0 && !closed && run(handle, out) > 0) {
+                run = new Run(out[0], out[1], out[2], 0);
+                held = takeFromRun(ids);
+            }
             if (n > 0 && held == n) return CompletableFuture.completedFuture(ids);
             return pending(ids, held, timeoutMs);
         } finally {
