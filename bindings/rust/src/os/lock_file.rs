@@ -4,6 +4,7 @@
 //! If something else is in the way, only this part of the host lock is lost.
 
 use crate::os::ForkSafeFd;
+use leafid_core::{Code, Error};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs;
@@ -58,7 +59,40 @@ pub(crate) fn lock(directory: &Path, name: &str, worker_id: u32) -> io::Result<O
             LockAttempt::Retry => {}
         }
     }
-    Err(io::Error::new(io::ErrorKind::Interrupted, "other processes create and remove it all the time"))
+    // Other processes take it and give it back all the time.
+    Ok(None)
+}
+
+/// Whether this process can never have the lock, as where only root may write. Whatever else fails may pass while
+/// another process holds the lock.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_lasting(error: &io::Error) -> bool {
+    let in_the_way = error.kind() == io::ErrorKind::InvalidInput;
+    in_the_way
+        || matches!(
+            Errno::from_io_error(error),
+            Some(
+                Errno::ACCESS
+                    | Errno::PERM
+                    | Errno::ROFS
+                    | Errno::NOENT
+                    | Errno::NOTDIR
+                    | Errno::LOOP
+                    // A socket that stands there.
+                    | Errno::NXIO
+                    // Of files without a name, and of locks. open(2), flock(2)
+                    | Errno::ISDIR
+                    | Errno::OPNOTSUPP
+                    | Errno::NOSYS
+            )
+        )
+}
+
+/// `state_io` with the file.
+pub(crate) fn failed(name: &str, worker_id: u32, error: &io::Error) -> Error {
+    let path = path_of(Path::new(LOCK_DIR), name, worker_id);
+    let message = format!("worker id {worker_id} cannot be locked in {}: {error}; try again", path.display());
+    Error::new(Code::StateIo, message)
 }
 
 enum LockAttempt {
@@ -212,15 +246,11 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..300 {
-                        match lock(dir.path(), "orders", 7) {
-                            Ok(Some(held)) => {
-                                assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
-                                inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
-                                drop(held);
-                            }
-                            Ok(None) => {}
-                            // It is not an error if another thread created it first.
-                            Err(error) => assert_eq!(error.kind(), io::ErrorKind::Interrupted, "{error}"),
+                        // It is not an error if another thread created it first.
+                        if let Some(held) = lock(dir.path(), "orders", 7).unwrap() {
+                            assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                            inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                            drop(held);
                         }
                     }
                 });
@@ -232,21 +262,27 @@ mod tests {
     fn what_others_put_there_is_neither_followed_nor_opened() {
         let dir = tempfile::tempdir().unwrap();
         let path = path_of(dir.path(), "orders", 7);
+        let refused = || lock(dir.path(), "orders", 7).err().unwrap();
         let elsewhere = dir.path().join("elsewhere");
         fs::write(&elsewhere, "").unwrap();
         std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
-        assert!(lock(dir.path(), "orders", 7).is_err());
+        assert!(is_lasting(&refused()));
         fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(dir.path().join("nowhere"), &path).unwrap();
-        assert!(lock(dir.path(), "orders", 7).is_err());
+        assert!(is_lasting(&refused()));
         assert!(!dir.path().join("nowhere").exists());
         fs::remove_file(&path).unwrap();
         rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
-        assert!(lock(dir.path(), "orders", 7).is_err());
+        assert!(is_lasting(&refused()));
+        fs::remove_file(&path).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        assert!(is_lasting(&refused()));
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(lock(dir.path(), "orders", 7).is_err());
+        assert!(is_lasting(&refused()));
         let missing = lock(&dir.path().join("missing"), "orders", 7).err().unwrap();
-        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+        assert!(is_lasting(&missing));
+        let below = lock(&elsewhere, "orders", 7).err().unwrap();
+        assert!(is_lasting(&below), "{below}");
     }
 }

@@ -60,10 +60,12 @@ pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn H
         Ok(None) => Ok(None),
         Ok(file) => Ok(Some(Box::new(SocketAndFile { socket, _file: file }))),
         // On many systems only root may write there: the socket is enough.
-        Err(error) => {
+        Err(error) if lock_file::is_lasting(&error) => {
             log::debug!("leafid: no lock file of worker id {worker_id} in {}: {error}", lock_file::LOCK_DIR);
             Ok(Some(Box::new(SocketAndFile { socket, _file: None })))
         }
+        // A process with another network may hold it.
+        Err(error) => Err(lock_file::failed(name, worker_id, &error)),
     }
 }
 
@@ -191,6 +193,31 @@ mod tests {
         assert!(names_of(1, None).iter().all(|other| !other.contains(&name)));
         drop(lock);
         assert!(!names_of(4_000_000_001, None).contains(&name));
+    }
+
+    #[test]
+    fn a_lock_file_that_cannot_be_opened_now_is_not_taken_for_none() {
+        // SAFETY: the child opens the lock alone, and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: copies and closes a descriptor of the child's own, and sets its limit.
+            unsafe {
+                let next = libc::dup(0);
+                libc::close(next);
+                // The socket has the last.
+                let limit = libc::rlimit { rlim_cur: next as u64 + 1, rlim_max: next as u64 + 1 };
+                libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+            }
+            let failed = lock_worker("full", 4_000_000_002).err().map(|error| error.to_string());
+            let says = |word| failed.as_ref().is_some_and(|failed| failed.contains(word));
+            let right = says("/leafid-full-4000000002.lock: ") && says("os error 24");
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(i32::from(!right)) };
+        }
+        let mut status = -1;
+        // SAFETY: waits for the child made above.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0);
     }
 
     #[test]

@@ -22,10 +22,7 @@ pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn H
             );
             Ok(Some(Box::new(NoLock)))
         }
-        Err(error) => Err(leafid_core::Error::new(
-            leafid_core::Code::StateIo,
-            format!("worker id {worker_id} cannot be locked in {}: {error}; try again", lock_file::LOCK_DIR),
-        )),
+        Err(error) => Err(lock_file::failed(name, worker_id, &error)),
     }
 }
 
