@@ -1,8 +1,9 @@
 //! The choice of the state directory.
 
-use crate::os::disk::is_writable;
+use crate::os::disk::may_write;
 use leafid_core::options::{Named, allowed};
 use leafid_core::{Code, Error, Result};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The state directory: the option, LEAFID_STATE_DIR, systemd's STATE_DIRECTORY, /var/lib/leafid if writable, else the
@@ -55,8 +56,9 @@ fn shared_dir() -> PathBuf {
 
 fn default_dir() -> Result<PathBuf> {
     let shared = shared_dir();
-    let creatable = || cfg!(unix) && !shared.exists() && shared.parent().is_some_and(is_writable);
-    if is_writable(&shared) || creatable() {
+    let creatable =
+        || Ok(cfg!(unix) && !shared.exists() && shared.parent().map_or(Ok(false), is_writable)?);
+    if is_writable(&shared)? || creatable()? {
         return Ok(shared);
     }
     dirs::state_dir().or_else(dirs::data_local_dir).map(|dir| dir.join("leafid")).ok_or_else(|| {
@@ -64,4 +66,38 @@ fn default_dir() -> Result<PathBuf> {
         let message = format!("{shared} is not writable and the user has no home directory; set {option}");
         Error::new(Code::StateIo, message)
     })
+}
+
+/// False only if that lasts: another directory knows nothing of the ids that were made with the records in this one.
+fn is_writable(directory: &Path) -> Result<bool> {
+    use ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
+    match may_write(directory).map_err(|error| (error.kind(), error)) {
+        Ok(()) => Ok(true),
+        Err((PermissionDenied | ReadOnlyFilesystem | NotFound | NotADirectory, _)) => Ok(false),
+        Err((_, error)) => {
+            let (path, option) = (directory.display(), Named("state_dir"));
+            let message =
+                format!("whether {path} is writable cannot be told: {error}; mend it, or set {option}");
+            Err(Error::new(Code::StateIo, message))
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_lasts_says_that_a_directory_is_not_writable() {
+        let base = tempfile::tempdir().unwrap();
+        let (file, itself) = (base.path().join("file"), base.path().join("itself"));
+        std::fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&itself, &itself).unwrap();
+        assert!(is_writable(base.path()).unwrap());
+        assert!(!is_writable(&file.join("below")).unwrap());
+        assert!(!is_writable(&base.path().join("none")).unwrap());
+        let error = is_writable(&itself).unwrap_err();
+        assert_eq!(error.code(), Code::StateIo);
+        assert!(error.to_string().contains(itself.to_str().unwrap()), "{error}");
+    }
 }

@@ -173,10 +173,10 @@ pub(crate) fn root() -> Option<FileId> {
     fs::metadata("/").ok().map(|root| (root.dev(), root.ino()))
 }
 
-/// Whether this process may create files in a directory.
-pub(crate) fn is_writable(directory: &Path) -> bool {
+/// An error if this process may not create files in a directory.
+pub(crate) fn may_write(directory: &Path) -> io::Result<()> {
     use rustix::fs::Access;
-    rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+    Ok(rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
 /// Whether another process holds the lock of a file. The shared lock does not exclude other readers, and closing the

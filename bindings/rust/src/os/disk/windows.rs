@@ -99,9 +99,9 @@ pub(crate) fn root() -> Option<FileId> {
     None
 }
 
-/// Whether this process may create files in a directory.
-pub(crate) fn is_writable(directory: &Path) -> bool {
-    tempfile::tempfile_in(directory).is_ok()
+/// An error if this process may not create files in a directory.
+pub(crate) fn may_write(directory: &Path) -> io::Result<()> {
+    tempfile::tempfile_in(directory).map(drop)
 }
 
 /// Whether another process holds the lock of a file. A claim that meets the lock taken here tries again.
