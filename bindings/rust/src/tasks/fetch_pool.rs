@@ -260,6 +260,7 @@ pub(crate) fn pause() {
 pub(crate) fn resume() {
     if let Some(pool) = POOL.get() {
         pool.with_lock(|work| work.paused = false);
+        pool.ensure_threads(false);
     }
 }
 
