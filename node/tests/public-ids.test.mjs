@@ -69,10 +69,10 @@ test('nothing shows a key', () => {
   const ids = new PublicIds(bytes(secret), 1)
   assert.ok(!inspect(ids, { showHidden: true, depth: 9 }).includes(secret.slice(0, 6)))
   assert.equal(JSON.stringify(ids), '{}')
-  for (const bad of [secret, [secret], { secret }, undefined, null, bytes(secret).buffer]) {
+  for (const bad of [secret, `env:${secret}`, `file:${secret}`, `file:${secret.slice(1)} `, [secret], { secret }, undefined, null, bytes(secret).buffer]) {
     const message = refusesType(() => new PublicIds(bad, 1))
     assert.match(message, /^key is /)
-    assert.ok(!message.includes(secret.slice(0, 6)), message)
+    assert.ok(!message.includes(secret.slice(1, 7)), message)
   }
   for (const bad of [secret, [secret], { [secret]: 1 }, { 2: [secret] }, new Map([[2, bytes(secret)]]), 7]) {
     const message = refusesType(() => new PublicIds(Buffer.alloc(16), 0, bad))

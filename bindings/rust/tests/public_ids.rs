@@ -56,7 +56,7 @@ fn a_key_is_read_from_a_file() {
 
 #[test]
 fn what_may_be_a_key_is_not_shown() {
-    let (key, ..) = vectors();
+    let key = vectors().0;
     let sources = [key.clone(), format!("ENV:{key}"), format!(" env:{key}"), String::new()];
     for source in &sources {
         let error = load_public_id_key(source).unwrap_err();
@@ -64,13 +64,20 @@ fn what_may_be_a_key_is_not_shown() {
         assert!(error.message().starts_with(&format!("key is a text of {length} characters; allowed: ")));
         assert!(!error.message().contains(&key[..8]), "{error}");
     }
-    for source in [format!("env:{key}"), format!("file:{key}")] {
-        let error = load_public_id_key(&source).unwrap_err();
-        let kind = &source[..source.len() - key.len()];
-        let shown = format!("key is {kind}a text of {} characters, which ", key.len());
-        assert!(error.message().starts_with(&shown) && !error.message().contains(&key[..8]), "{error}");
+    let pairs: Vec<&str> = (0..key.len()).step_by(2).map(|at| &key[at..at + 2]).collect();
+    let nearly =
+        [key[1..].to_owned(), format!("{key}0 "), format!("0x{key}"), format!("\"{key}"), pairs.join(":")];
+    for name in nearly.iter().chain([&key]) {
+        for kind in ["env", "file"] {
+            let error = load_public_id_key(&format!("{kind}:{name}")).unwrap_err();
+            let shown = format!("key is {kind}:a text of {} characters, which ", name.chars().count());
+            assert!(
+                error.message().starts_with(&shown) && !error.message().contains(&name[3..10]),
+                "{error}"
+            );
+        }
     }
-    for source in ["env:", "env:LEAFID_TEST_NOT_SET", "file:", "file:/"] {
+    for source in ["env:", "env:LEAFID_TEST_NOT_SET", "file:", "file:/", "file:0123456789abcdef/key"] {
         let error = load_public_id_key(source).unwrap_err();
         assert!(error.message().starts_with(&format!("key is {source}, which ")), "{error}");
     }

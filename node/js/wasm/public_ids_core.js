@@ -52,11 +52,22 @@ function read(source, from) {
   try {
     return from(source.slice(source.indexOf(':') + 1))
   } catch (error) {
-    return refuseSource(source, `which cannot be read: ${error.message}`)
+    return refuseSource(source, `which cannot be read: ${(mayBeKey(source) && error.code) || error.message}`)
   }
 }
 
-const refuseSource = (source, why) => refuseText('key', `${source}, ${why}`, SOURCE)
+/** Whether what stands for a name or a path may be a key, also one with a digit too few. A path has separators. */
+function mayBeKey(source) {
+  const name = source.slice(source.indexOf(':') + 1)
+  return !/[/\\]/.test(name) && /[0-9a-f]{16}/i.test(name.replace(/[^0-9a-z]/gi, ''))
+}
+
+/** Shows no key: the errors of Node's files name the path. */
+function refuseSource(source, why) {
+  const colon = source.indexOf(':') + 1
+  const shown = mayBeKey(source) ? `${source.slice(0, colon)}a text of ${[...source.slice(colon)].length} characters` : source
+  return refuseText('key', `${shown}, ${why}`, SOURCE)
+}
 
 /** Calls `use` with the arguments of a key. */
 function withKey(key, use) {

@@ -12,6 +12,9 @@ const ALLOWED: &str =
 /// More than the longest key and an end of line.
 const MOST_BYTES: usize = 256;
 
+/// A name with as many hexadecimal digits in a row may be a key.
+const FEWEST_DIGITS: usize = 16;
+
 /// Reads the key of public ids: hexadecimal digits, from an environment variable (`env:NAME`) or a file (`file:PATH`).
 /// `openssl rand -hex 16` makes one.
 ///
@@ -35,9 +38,16 @@ pub fn load_public_id_key(source: &str) -> Result<PublicIdKey> {
 /// A source for messages: a key that was given in place of a name or a path is not shown.
 fn shown(source: &str) -> String {
     match source.split_once(':') {
-        Some((kind, name)) if PublicIdKey::from_hex(name).is_ok() => format!("{kind}:{}", hidden(name)),
+        Some((kind, name)) if may_be_key(name) => format!("{kind}:{}", hidden(name)),
         _ => source.to_owned(),
     }
+}
+
+/// Also one with a digit too few, or with other signs between its digits. A path has separators.
+fn may_be_key(text: &str) -> bool {
+    let signs: Vec<u8> = text.bytes().filter(u8::is_ascii_alphanumeric).collect();
+    !text.contains(['/', '\\'])
+        && signs.split(|sign| !sign.is_ascii_hexdigit()).any(|digits| digits.len() >= FEWEST_DIGITS)
 }
 
 fn hidden(text: &str) -> String {
