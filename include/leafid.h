@@ -6,7 +6,8 @@
  * Rules for every function:
  *
  *   - It returns a leafid_status. LEAFID_OK is 0. For any other status leafid_last_error has a text that says what
- *     happened and what to do. Functions that cannot fail return no status: those that free, and those that return text.
+ *     happened and what to do. Functions that cannot fail return no status: those that free, that return text, and
+ *     leafid_status_can_retry.
  *   - Results go through pointers and are written only on success. Always check the status: after a failed call the id
  *     variable still holds the id of the call before, and using it again makes a duplicate.
  *   - A pointer is NULL or valid for what the function does with it. NULL where it is not allowed is
@@ -605,9 +606,9 @@ typedef struct leafid_worker_leases {
    */
   size_t size;
   /**
-   * Fills in `lease`. All fields are 0 before, except worker_id, which is -1; a field that is not set keeps that
-   * value. It is called when a generator is opened (or by its first id if it is lazy), by the first call of a
-   * forked child, and after a lease was lost. Returns the same as leafid_claim_fn.
+   * Fills in `lease`. All fields are 0 before, except size, and worker_id, which is -1; a field that is not set
+   * keeps that value. It is called when a generator is opened (or by its first id if it is lazy), by the first
+   * call of a forked child, and after a lease was lost. Returns the same as leafid_claim_fn.
    */
   int (*claim)(void *user_data,
                const struct leafid_claim_request *request,
@@ -615,10 +616,10 @@ typedef struct leafid_worker_leases {
                char *error,
                size_t error_cap);
   /**
-   * Extends the span of `lease`, which contains the current lease, to about `until_ms`. It writes lease->until_ms,
-   * and lease_ms and token if they change; these two keep their values also if they are set to 0 or emptied. An
-   * until_ms below the last one has no effect. It is called when half of the lease is over, also while no ids are
-   * made. LEAFID_WORKER_LOST means that another holder has the id: leafid claims a new one. Any other result
+   * Extends the span of `lease`, which contains the current lease without its peers, to about `until_ms`. It writes
+   * lease->until_ms, and lease_ms and token if they change; these two keep their values also if they are set to 0
+   * or emptied. An until_ms below the last one has no effect. It is called when half of the lease is over, also
+   * while no ids are made. LEAFID_WORKER_LOST means that another holder has the id: leafid claims a new one. Any other result
    * except LEAFID_OK, and no return in time, means that the result is unknown: leafid uses the current span to its
    * end, and repeats the call soon, with longer and longer pauses.
    */
@@ -994,7 +995,7 @@ leafid_status leafid_public_ids_format(const struct leafid_public_ids *ids,
 /**
  * Reads the id of a text that leafid_public_ids_format wrote, with the key of its version.
  *
- * Errors: LEAFID_INVALID_ARGUMENT for another text, and for a version without a key.
+ * Errors: LEAFID_INVALID_ARGUMENT for another text, for another form, and for a version without a key.
  */
 LEAFID_MUST_USE
 leafid_status leafid_public_ids_parse(const struct leafid_public_ids *ids,
@@ -1147,8 +1148,8 @@ leafid_status leafid_snowflake_options_set_lazy(struct leafid_snowflake_options 
 
 /**
  * Sent to lease servers as "Authorization: Bearer ...". Default: the environment's LEAFID_TOKEN, or the file
- * LEAFID_TOKEN_FILE. This and the following options need a worker that is a URL:
- * leafid_snowflake_open refuses them with any other.
+ * LEAFID_TOKEN_FILE. This, headers, the file of certificate authorities and the time-outs of requests and
+ * connections need a worker that is a URL: leafid_snowflake_open refuses them with any other.
  */
 leafid_status leafid_snowflake_options_set_token(struct leafid_snowflake_options *options, const char *token);
 
@@ -1247,11 +1248,13 @@ leafid_status leafid_snowflake_open(const struct leafid_snowflake_options *optio
  *
  * It takes nanoseconds, and waits at most timeout_ms for the clock or for the disk.
  *
- * Errors: LEAFID_CLOSED, LEAFID_CLOCK_BACKWARDS, LEAFID_TIME_EXHAUSTED, LEAFID_STATE_IO, LEAFID_WORKER_LOST,
- * LEAFID_WOULD_BLOCK; in a forked child, and in the first call of a lazy generator, also those of
- * leafid_snowflake_open.
+ * Errors: LEAFID_CLOSED, LEAFID_CLOCK_BACKWARDS, LEAFID_BEFORE_EPOCH, LEAFID_TIME_EXHAUSTED, LEAFID_STATE_IO,
+ * LEAFID_WORKER_LOST, LEAFID_WOULD_BLOCK; in a forked child, in the first call of a lazy generator, and where a lost
+ * lease cannot be claimed again, also those of leafid_snowflake_open.
  */
-LEAFID_MUST_USE leafid_status leafid_snowflake_next(const struct leafid_snowflake *flake, int64_t *out);
+LEAFID_MUST_USE
+leafid_status leafid_snowflake_next(const struct leafid_snowflake *flake,
+                                    int64_t *out);
 
 /**
  * Writes `n` ids to `out`, all or nothing; in increasing order, not always consecutive. `n` is 0 to 16777216; for 0
@@ -1279,7 +1282,8 @@ void leafid_ids_free(int64_t *ids, size_t n);
  * LEAFID_CLOSED. The last handle of a generator records the exact first unused tick and releases the worker id. A
  * second close returns LEAFID_OK. You still have to free the handle.
  *
- * Errors: LEAFID_STATE_IO if the record could not be written; the generator is closed anyway.
+ * Errors: LEAFID_STATE_IO if the record could not be written, LEAFID_WORKER_LOST if it is no longer this generator's;
+ * the generator is closed anyway.
  */
 leafid_status leafid_snowflake_close(const struct leafid_snowflake *flake);
 
@@ -1293,7 +1297,11 @@ void leafid_snowflake_free(struct leafid_snowflake *flake);
  * Writes the numbers of a generator. `size` is sizeof(leafid_snowflake_stats_t) with which the caller was compiled:
  * a library that knows more fields omits them, one that knows fewer sets the rest to 0.
  *
- * Errors: LEAFID_INVALID_ARGUMENT for a size below that of the first version, LEAFID_CLOSED.
+ * In a forked child, and for a lazy generator that holds no worker id yet, this function, leafid_snowflake_worker_id and
+ * those that write a text claim one first, and may wait for it.
+ *
+ * Errors: LEAFID_INVALID_ARGUMENT for a size below that of the first version, LEAFID_CLOSED; if it claims, also those of
+ * leafid_snowflake_open.
  */
 leafid_status leafid_snowflake_stats(const struct leafid_snowflake *flake,
                                      struct leafid_snowflake_stats_t *out,
@@ -1302,12 +1310,12 @@ leafid_status leafid_snowflake_stats(const struct leafid_snowflake *flake,
 /**
  * The worker id that the generator holds.
  *
- * Errors: LEAFID_CLOSED; in a forked child also those of leafid_snowflake_open.
+ * Errors: LEAFID_CLOSED; if it claims, as leafid_snowflake_stats says, also those of leafid_snowflake_open.
  */
 leafid_status leafid_snowflake_worker_id(const struct leafid_snowflake *flake, uint32_t *out);
 
 /**
- * The layout of the generator's ids, with its epoch.
+ * The layout of the generator's ids, with its epoch, also of a closed generator.
  */
 leafid_status leafid_snowflake_layout(const struct leafid_snowflake *flake, struct leafid_layout *out);
 
@@ -1315,7 +1323,7 @@ leafid_status leafid_snowflake_layout(const struct leafid_snowflake *flake, stru
  * The generator's id space, as text: at most `cap` - 1 bytes and a NUL go to `buf`, the length of the whole text
  * without the NUL to `needed`, which may be NULL. `buf` may be NULL when `cap` is 0.
  *
- * Errors: LEAFID_CLOSED.
+ * Errors: as leafid_snowflake_worker_id.
  */
 leafid_status leafid_snowflake_name(const struct leafid_snowflake *flake, char *buf, size_t cap, size_t *needed);
 
@@ -1323,7 +1331,7 @@ leafid_status leafid_snowflake_name(const struct leafid_snowflake *flake, char *
  * The directory of the records, with the id space's sub-directory; empty if none are stored. Text as
  * leafid_snowflake_name writes it.
  *
- * Errors: LEAFID_CLOSED.
+ * Errors: as leafid_snowflake_worker_id.
  */
 leafid_status leafid_snowflake_state_dir(const struct leafid_snowflake *flake,
                                          char *buf,
@@ -1334,7 +1342,7 @@ leafid_status leafid_snowflake_state_dir(const struct leafid_snowflake *flake,
  * The last error of a renewal of a span or a lease, empty after a success. Text as leafid_snowflake_name writes it.
  * The errors of calls are in leafid_last_error.
  *
- * Errors: LEAFID_CLOSED.
+ * Errors: as leafid_snowflake_worker_id.
  */
 leafid_status leafid_snowflake_last_error(const struct leafid_snowflake *flake,
                                           char *buf,
@@ -1577,9 +1585,11 @@ leafid_status leafid_tag_next_within(const struct leafid_tag *tag,
  * The next id if one is in memory. If not, it returns LEAFID_WOULD_BLOCK, and the fetch of the next segment has
  * started. It never waits.
  *
- * Errors: LEAFID_WOULD_BLOCK, LEAFID_UNKNOWN_TAG, LEAFID_CLOSED.
+ * Errors: LEAFID_WOULD_BLOCK, LEAFID_UNKNOWN_TAG, LEAFID_CLOSED; in a forked child also those of leafid_segments_open.
  */
-LEAFID_MUST_USE leafid_status leafid_tag_try_next(const struct leafid_tag *tag, int64_t *out);
+LEAFID_MUST_USE
+leafid_status leafid_tag_try_next(const struct leafid_tag *tag,
+                                  int64_t *out);
 
 /**
  * Writes `n` ids to `out`, all or nothing; in order, from as many segments as needed. `n` is 0 to 16777216; for 0
@@ -1619,9 +1629,12 @@ void leafid_tag_free(struct leafid_tag *tag);
  * Writes the numbers of a tag. `size` is sizeof(leafid_tag_stats_t) with which the caller was compiled: a library
  * that knows more fields omits them, one that knows fewer sets the rest to 0.
  *
- * Errors: LEAFID_INVALID_ARGUMENT for a size below that of the first version, LEAFID_CLOSED.
+ * Errors: LEAFID_INVALID_ARGUMENT for a size below that of the first version, LEAFID_CLOSED; in a forked child also those
+ * of leafid_segments_open.
  */
-leafid_status leafid_tag_stats(const struct leafid_tag *tag, struct leafid_tag_stats_t *out, size_t size);
+leafid_status leafid_tag_stats(const struct leafid_tag *tag,
+                               struct leafid_tag_stats_t *out,
+                               size_t size);
 
 /**
  * The tag's name, also of closed segments. Text as leafid_snowflake_name writes it.
@@ -1632,21 +1645,21 @@ leafid_status leafid_tag_name(const struct leafid_tag *tag, char *buf, size_t ca
  * The error of the tag's last fetch, empty after a success. Text as leafid_snowflake_name writes it. The errors of
  * calls are in leafid_last_error.
  *
- * Errors: LEAFID_CLOSED.
+ * Errors: LEAFID_CLOSED; in a forked child also those of leafid_segments_open.
  */
 leafid_status leafid_tag_last_error(const struct leafid_tag *tag, char *buf, size_t cap, size_t *needed);
 
 /**
  * The id space of segments. Text as leafid_snowflake_name writes it.
  *
- * Errors: LEAFID_CLOSED.
+ * Errors: LEAFID_CLOSED; in a forked child also those of leafid_segments_open.
  */
 leafid_status leafid_segments_name(const struct leafid_segments *segments, char *buf, size_t cap, size_t *needed);
 
 /**
  * The kind of source, such as "callback". Text as leafid_snowflake_name writes it.
  *
- * Errors: LEAFID_CLOSED.
+ * Errors: LEAFID_CLOSED; in a forked child also those of leafid_segments_open.
  */
 leafid_status leafid_segments_source(const struct leafid_segments *segments, char *buf, size_t cap, size_t *needed);
 
@@ -1654,7 +1667,7 @@ leafid_status leafid_segments_source(const struct leafid_segments *segments, cha
  * The directory of the marks, with the id space's sub-directory; empty if none are stored. Text as
  * leafid_snowflake_name writes it.
  *
- * Errors: LEAFID_CLOSED.
+ * Errors: LEAFID_CLOSED; in a forked child also those of leafid_segments_open.
  */
 leafid_status leafid_segments_state_dir(const struct leafid_segments *segments,
                                         char *buf,
@@ -1665,7 +1678,7 @@ leafid_status leafid_segments_state_dir(const struct leafid_segments *segments,
  * The names of all tags that this process has used, each followed by a newline, which no name contains: for
  * leafid_segments_tag and leafid_tag_stats. Text as leafid_snowflake_name writes it.
  *
- * Errors: LEAFID_CLOSED.
+ * Errors: LEAFID_CLOSED; in a forked child also those of leafid_segments_open.
  */
 leafid_status leafid_segments_tags(const struct leafid_segments *segments, char *buf, size_t cap, size_t *needed);
 

@@ -147,7 +147,7 @@ pub unsafe extern "C" fn leafid_public_ids_format(
 
 /// Reads the id of a text that leafid_public_ids_format wrote, with the key of its version.
 ///
-/// Errors: LEAFID_INVALID_ARGUMENT for another text, and for a version without a key.
+/// Errors: LEAFID_INVALID_ARGUMENT for another text, for another form, and for a version without a key.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_public_ids_parse(

@@ -67,7 +67,8 @@ const LEAST_SIZE: usize = 88;
 /// Writes the numbers of a tag. `size` is sizeof(leafid_tag_stats_t) with which the caller was compiled: a library
 /// that knows more fields omits them, one that knows fewer sets the rest to 0.
 ///
-/// Errors: LEAFID_INVALID_ARGUMENT for a size below that of the first version, LEAFID_CLOSED.
+/// Errors: LEAFID_INVALID_ARGUMENT for a size below that of the first version, LEAFID_CLOSED; in a forked child also those
+/// of leafid_segments_open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_tag_stats(
     tag: *const leafid_tag,
@@ -100,7 +101,7 @@ pub unsafe extern "C" fn leafid_tag_name(
 /// The error of the tag's last fetch, empty after a success. Text as leafid_snowflake_name writes it. The errors of
 /// calls are in leafid_last_error.
 ///
-/// Errors: LEAFID_CLOSED.
+/// Errors: LEAFID_CLOSED; in a forked child also those of leafid_segments_open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_tag_last_error(
     tag: *const leafid_tag,
@@ -118,7 +119,7 @@ pub unsafe extern "C" fn leafid_tag_last_error(
 
 /// The id space of segments. Text as leafid_snowflake_name writes it.
 ///
-/// Errors: LEAFID_CLOSED.
+/// Errors: LEAFID_CLOSED; in a forked child also those of leafid_segments_open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_name(
     segments: *const leafid_segments,
@@ -132,7 +133,7 @@ pub unsafe extern "C" fn leafid_segments_name(
 
 /// The kind of source, such as "callback". Text as leafid_snowflake_name writes it.
 ///
-/// Errors: LEAFID_CLOSED.
+/// Errors: LEAFID_CLOSED; in a forked child also those of leafid_segments_open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_source(
     segments: *const leafid_segments,
@@ -147,7 +148,7 @@ pub unsafe extern "C" fn leafid_segments_source(
 /// The directory of the marks, with the id space's sub-directory; empty if none are stored. Text as
 /// leafid_snowflake_name writes it.
 ///
-/// Errors: LEAFID_CLOSED.
+/// Errors: LEAFID_CLOSED; in a forked child also those of leafid_segments_open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_state_dir(
     segments: *const leafid_segments,
@@ -162,7 +163,7 @@ pub unsafe extern "C" fn leafid_segments_state_dir(
 /// The names of all tags that this process has used, each followed by a newline, which no name contains: for
 /// leafid_segments_tag and leafid_tag_stats. Text as leafid_snowflake_name writes it.
 ///
-/// Errors: LEAFID_CLOSED.
+/// Errors: LEAFID_CLOSED; in a forked child also those of leafid_segments_open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_segments_tags(
     segments: *const leafid_segments,

@@ -6,8 +6,8 @@ use crate::text;
 use std::ffi::c_char;
 
 /// Sent to lease servers as "Authorization: Bearer ...". Default: the environment's LEAFID_TOKEN, or the file
-/// LEAFID_TOKEN_FILE. This and the following options need a worker that is a URL:
-/// leafid_snowflake_open refuses them with any other.
+/// LEAFID_TOKEN_FILE. This, headers, the file of certificate authorities and the time-outs of requests and
+/// connections need a worker that is a URL: leafid_snowflake_open refuses them with any other.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_options_set_token(
     options: *mut leafid_snowflake_options,

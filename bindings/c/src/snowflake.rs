@@ -52,9 +52,9 @@ pub unsafe extern "C" fn leafid_snowflake_open(
 ///
 /// It takes nanoseconds, and waits at most timeout_ms for the clock or for the disk.
 ///
-/// Errors: LEAFID_CLOSED, LEAFID_CLOCK_BACKWARDS, LEAFID_TIME_EXHAUSTED, LEAFID_STATE_IO, LEAFID_WORKER_LOST,
-/// LEAFID_WOULD_BLOCK; in a forked child, and in the first call of a lazy generator, also those of
-/// leafid_snowflake_open.
+/// Errors: LEAFID_CLOSED, LEAFID_CLOCK_BACKWARDS, LEAFID_BEFORE_EPOCH, LEAFID_TIME_EXHAUSTED, LEAFID_STATE_IO,
+/// LEAFID_WORKER_LOST, LEAFID_WOULD_BLOCK; in a forked child, in the first call of a lazy generator, and where a lost
+/// lease cannot be claimed again, also those of leafid_snowflake_open.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_next(
@@ -120,7 +120,8 @@ pub unsafe extern "C" fn leafid_ids_free(ids: *mut i64, n: usize) {
 /// LEAFID_CLOSED. The last handle of a generator records the exact first unused tick and releases the worker id. A
 /// second close returns LEAFID_OK. You still have to free the handle.
 ///
-/// Errors: LEAFID_STATE_IO if the record could not be written; the generator is closed anyway.
+/// Errors: LEAFID_STATE_IO if the record could not be written, LEAFID_WORKER_LOST if it is no longer this generator's;
+/// the generator is closed anyway.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_close(flake: *const leafid_snowflake) -> leafid_status {
     guard(|| {

@@ -41,9 +41,9 @@ pub type leafid_claim_fn = Option<
 pub struct leafid_worker_leases {
     /// sizeof(leafid_worker_leases) with which the caller was compiled.
     pub size: usize,
-    /// Fills in `lease`. All fields are 0 before, except worker_id, which is -1; a field that is not set keeps that
-    /// value. It is called when a generator is opened (or by its first id if it is lazy), by the first call of a
-    /// forked child, and after a lease was lost. Returns the same as leafid_claim_fn.
+    /// Fills in `lease`. All fields are 0 before, except size, and worker_id, which is -1; a field that is not set
+    /// keeps that value. It is called when a generator is opened (or by its first id if it is lazy), by the first
+    /// call of a forked child, and after a lease was lost. Returns the same as leafid_claim_fn.
     pub claim: Option<
         unsafe extern "C" fn(
             user_data: *mut c_void,
@@ -53,10 +53,10 @@ pub struct leafid_worker_leases {
             error_cap: usize,
         ) -> c_int,
     >,
-    /// Extends the span of `lease`, which contains the current lease, to about `until_ms`. It writes lease->until_ms,
-    /// and lease_ms and token if they change; these two keep their values also if they are set to 0 or emptied. An
-    /// until_ms below the last one has no effect. It is called when half of the lease is over, also while no ids are
-    /// made. LEAFID_WORKER_LOST means that another holder has the id: leafid claims a new one. Any other result
+    /// Extends the span of `lease`, which contains the current lease without its peers, to about `until_ms`. It writes
+    /// lease->until_ms, and lease_ms and token if they change; these two keep their values also if they are set to 0
+    /// or emptied. An until_ms below the last one has no effect. It is called when half of the lease is over, also
+    /// while no ids are made. LEAFID_WORKER_LOST means that another holder has the id: leafid claims a new one. Any other result
     /// except LEAFID_OK, and no return in time, means that the result is unknown: leafid uses the current span to its
     /// end, and repeats the call soon, with longer and longer pauses.
     pub renew: Option<

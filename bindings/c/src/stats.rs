@@ -64,7 +64,11 @@ const LEAST_SIZE: usize = 64;
 /// Writes the numbers of a generator. `size` is sizeof(leafid_snowflake_stats_t) with which the caller was compiled:
 /// a library that knows more fields omits them, one that knows fewer sets the rest to 0.
 ///
-/// Errors: LEAFID_INVALID_ARGUMENT for a size below that of the first version, LEAFID_CLOSED.
+/// In a forked child, and for a lazy generator that holds no worker id yet, this function, leafid_snowflake_worker_id and
+/// those that write a text claim one first, and may wait for it.
+///
+/// Errors: LEAFID_INVALID_ARGUMENT for a size below that of the first version, LEAFID_CLOSED; if it claims, also those of
+/// leafid_snowflake_open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_stats(
     flake: *const leafid_snowflake,
@@ -82,7 +86,7 @@ pub unsafe extern "C" fn leafid_snowflake_stats(
 
 /// The worker id that the generator holds.
 ///
-/// Errors: LEAFID_CLOSED; in a forked child also those of leafid_snowflake_open.
+/// Errors: LEAFID_CLOSED; if it claims, as leafid_snowflake_stats says, also those of leafid_snowflake_open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_worker_id(
     flake: *const leafid_snowflake,
@@ -96,7 +100,7 @@ pub unsafe extern "C" fn leafid_snowflake_worker_id(
     })
 }
 
-/// The layout of the generator's ids, with its epoch.
+/// The layout of the generator's ids, with its epoch, also of a closed generator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_layout(
     flake: *const leafid_snowflake,
@@ -113,7 +117,7 @@ pub unsafe extern "C" fn leafid_snowflake_layout(
 /// The generator's id space, as text: at most `cap` - 1 bytes and a NUL go to `buf`, the length of the whole text
 /// without the NUL to `needed`, which may be NULL. `buf` may be NULL when `cap` is 0.
 ///
-/// Errors: LEAFID_CLOSED.
+/// Errors: as leafid_snowflake_worker_id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_name(
     flake: *const leafid_snowflake,
@@ -128,7 +132,7 @@ pub unsafe extern "C" fn leafid_snowflake_name(
 /// The directory of the records, with the id space's sub-directory; empty if none are stored. Text as
 /// leafid_snowflake_name writes it.
 ///
-/// Errors: LEAFID_CLOSED.
+/// Errors: as leafid_snowflake_worker_id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_state_dir(
     flake: *const leafid_snowflake,
@@ -143,7 +147,7 @@ pub unsafe extern "C" fn leafid_snowflake_state_dir(
 /// The last error of a renewal of a span or a lease, empty after a success. Text as leafid_snowflake_name writes it.
 /// The errors of calls are in leafid_last_error.
 ///
-/// Errors: LEAFID_CLOSED.
+/// Errors: as leafid_snowflake_worker_id.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_snowflake_last_error(
     flake: *const leafid_snowflake,

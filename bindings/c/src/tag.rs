@@ -57,7 +57,7 @@ pub unsafe extern "C" fn leafid_tag_next_within(
 /// The next id if one is in memory. If not, it returns LEAFID_WOULD_BLOCK, and the fetch of the next segment has
 /// started. It never waits.
 ///
-/// Errors: LEAFID_WOULD_BLOCK, LEAFID_UNKNOWN_TAG, LEAFID_CLOSED.
+/// Errors: LEAFID_WOULD_BLOCK, LEAFID_UNKNOWN_TAG, LEAFID_CLOSED; in a forked child also those of leafid_segments_open.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn leafid_tag_try_next(tag: *const leafid_tag, out: *mut i64) -> leafid_status {
