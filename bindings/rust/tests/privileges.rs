@@ -152,3 +152,63 @@ fn what_can_no_longer_be_reached_is_state_io_and_says_why() {
         });
     }
 }
+
+/// Calls this with less stack than leafid's own work needs, and more than a wait needs.
+fn with_little_stack(low: usize, call: &mut dyn FnMut()) {
+    let here = std::hint::black_box([0_u8; 512]);
+    match here.as_ptr().addr() - low < 22 * 1024 {
+        true => call(),
+        false => with_little_stack(low, call),
+    }
+    std::hint::black_box(&here);
+}
+
+/// The lowest address of this thread's stack.
+fn lowest() -> usize {
+    let mut attributes = std::mem::MaybeUninit::uninit();
+    let (mut low, mut bytes) = (std::ptr::null_mut(), 0);
+    // SAFETY: of this thread; the attributes are initialised by the first call.
+    unsafe {
+        assert_eq!(libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()), 0);
+        libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut low, &raw mut bytes);
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+    }
+    low.addr()
+}
+
+#[test]
+fn a_close_without_a_thread_and_with_little_stack_says_so() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let source = |request: &leafid::FetchRequest| Ok(Some(Segment::new(1, 1 + request.step, 1)?.into()));
+    in_child(plain_fork, |say| {
+        let flake = place.builder().worker(7).open().unwrap();
+        let ids =
+            Segments::builder().state_dir(place.dir.path()).keep_unused(true).fetch(source).open().unwrap();
+        ids.tag("order").unwrap().next().unwrap();
+        leafid::quiesce(HANG);
+        let (go, begun) = std::sync::mpsc::channel();
+        let closes = std::thread::Builder::new().stack_size(256 * 1024).spawn(move || {
+            begun.recv().unwrap();
+            let mut errors = Vec::new();
+            with_little_stack(lowest(), &mut || {
+                errors.push(ids.close());
+                errors.push(flake.close());
+            });
+            errors
+        });
+        Change::User.make(place.dir.path());
+        let none = libc::rlimit { rlim_cur: 1, rlim_max: 1 };
+        // SAFETY: a limit of this process's own.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &raw const none) }, 0);
+        go.send(()).unwrap();
+        for closed in closes.unwrap().join().unwrap() {
+            let error = closed.unwrap_err();
+            assert_eq!(error.code(), Code::StateIo);
+            assert!(error.message().contains("bytes of stack left"), "{error}");
+        }
+        say(0);
+    });
+}

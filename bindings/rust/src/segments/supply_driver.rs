@@ -451,7 +451,8 @@ impl SupplyDriver {
             }
         };
         if matches!(with_timeout::run(CLOSE_WAITS, calls), Timed::Forked) {
-            return Ok(());
+            // In a forked child the parent's are open. Else this thread has too little stack, and no other one begins.
+            return os::check_may_work();
         }
         loop {
             match ended(self) {

@@ -340,8 +340,8 @@ impl Driver {
                     (self.settings.disk_bound(), with_timeout::see_or_wait_longer("the disk"));
                 return Err(with_timeout::no_answer(&directory, bound, &advice));
             }
-            // In a forked child the caller notices that.
-            (Timed::Forked, _) => return Ok(()),
+            // In a forked child the caller notices that. Else this thread has too little stack, and no other one begins.
+            (Timed::Forked, _) => return os::check_may_work(),
             _ => {}
         }
         let mut sleep = PollSleep::new();
