@@ -20,6 +20,8 @@ import sys
 import tempfile
 import zipfile
 
+import notices
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIST = ROOT / "build/dist"
 BIN = pathlib.Path(sys.executable).parent
@@ -293,8 +295,11 @@ def java(names):
 
 
 def jar(folder):
-    """The jar with the libraries in build/dist-java-native, its sources and its pages."""
+    """The jar with the libraries in build/dist-java-native and their licences, its sources and its pages."""
     place = ROOT / "build/dist-java"
+    licences = ROOT / "build/dist-java-native/META-INF"
+    licences.mkdir(exist_ok=True)
+    (licences / "LICENSE-THIRD-PARTY").write_text(notices.of_libraries())
     for old in place.glob("*.jar"):
         old.unlink()
     made = f"-Dproject.build.outputTimestamp={made_at()}"
@@ -314,6 +319,9 @@ def libraries(jar):
 def try_java():
     """Runs the jar with its library for this machine."""
     jar = DIST / f"leafid-{version()}.jar"
+    licences = {f"META-INF/LICENSE-{name}" for name in ("APACHE", "MIT", "THIRD-PARTY")}
+    if missing := licences - set(zipfile.ZipFile(jar).namelist()):
+        sys.exit(f"{jar.name}: without {', '.join(sorted(missing))}")
     if f"linux-{platform.machine()}" not in libraries(jar):
         return
     with tempfile.TemporaryDirectory() as folder:

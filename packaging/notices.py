@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LIBRARIES = ["leafid-c", "leafid-java", "leafid-node", "leafid-python"]
+LIBRARIES = ["leafid-c", "leafid-java", "leafid-node", "leafid-python", "leafid-wasm"]
 NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT")
 HEAD = """Each text below is preceded by the crates whose package has it, with the
 copyright lines of the crates above them. Crates after an empty line have no such lines.

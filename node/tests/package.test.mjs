@@ -47,7 +47,7 @@ test('the licences name the crates in both packages', () => {
   const locked = readFileSync(join(root, 'Cargo.lock'), 'utf8')
   for (const each of [folder, join(modules, platform)]) {
     const text = readFileSync(join(each, 'LICENSE-THIRD-PARTY'), 'utf8')
-    for (const crate of ['napi', 'ring', 'rustls', 'serde_json', 'ureq']) {
+    for (const crate of ['lol_alloc', 'napi', 'ring', 'rustls', 'serde_json', 'ureq']) {
       const [, version] = locked.match(new RegExp(`^name = "${crate}"\nversion = "([^"]+)"`, 'm'))
       assert.ok(text.includes(`\n${crate} ${version} (`), `${crate} ${version}`)
     }
