@@ -19,7 +19,11 @@ SERVER = ROOT / "packaging/server"
 
 def container(archive):
     """The file that `docker load` and `podman load` take; None if something is missing."""
-    if os.geteuid() or not have("NOT MADE: container image of leafid-server", "buildah:buildah"):
+    what = "NOT MADE: container image of leafid-server"
+    if os.geteuid():
+        print(f"{what}: that needs root")
+        return None
+    if not have(what, "buildah:buildah"):
         return None
     name = f"leafid-server:{version()}"
     file = DIST / archive.name.replace(".tar.gz", "-image.tar")

@@ -60,6 +60,10 @@ check/chart: build/go/bin/helm
 	@build/go/bin/helm template ids $(chart) --set options.lease-ms=30000 --set serviceMonitor.enabled=true | \
 	    grep -A1 LEAFID_SERVER_LEASE_MS | grep -q '"30000"'
 	@! build/go/bin/helm template ids packaging/server/helm 2>/dev/null
+	@python3 tests/blocks.py docs/SERVER-SETUPS.md build/chart
+	@build/go/bin/helm template ids $(chart) --values build/chart/values.yaml >build/chart/ids.yaml
+	@for said in 'LEAFID_SERVER_TLS_CERT' 'path: /health.*HTTPS' 'path: /ready.*HTTPS' 'mountPath: /files' 'secretName: ids-files'; do \
+	    grep -q "$$said" build/chart/ids.yaml || { echo "the chart with values.yaml lacks: $$said" >&2; exit 1; }; done
 
 build/go/bin/helm:
 	@command -v go >/dev/null || { echo "helm needs Go: install it from go.dev" >&2; exit 1; }

@@ -18,7 +18,7 @@ BLOCKS = dict(re.findall(r"^```\w+\n(?:#|--) (\S+)\n(.*?)^```$", PAGE, re.MULTIL
 
 
 def test_the_page_has_these_blocks():
-    assert set(BLOCKS) == {"grants.sql", "leafid-server.toml", "after.sql", "nginx.conf", "ids.yaml"}
+    assert set(BLOCKS) == {"grants.sql", "leafid-server.toml", "after.sql", "nginx.conf", "values.yaml", "ids.yaml"}
 
 
 def test_mysql_with_the_rights_and_the_settings_of_the_page(tmp_path):

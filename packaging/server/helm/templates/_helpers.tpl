@@ -16,3 +16,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- define "leafid.secret" -}}
 {{- .Values.store.existingSecret | default (include "leafid.name" .) -}}
 {{- end -}}
+
+{{- define "leafid.scheme" -}}
+{{- if index .Values.options "tls-cert" }}HTTPS{{ else }}HTTP{{ end -}}
+{{- end -}}
