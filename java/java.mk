@@ -32,7 +32,7 @@ made/java: need/java
 	@$(maven) -DskipTests package
 
 test/java: need/tools
-	@if $(MAKE) --no-print-directory need/java; then $(MAKE) --no-print-directory run/java; else echo "test-java: skipped" >&2; fi
+	@if $(MAKE) --no-print-directory need/java; then $(MAKE) --no-print-directory run/java; else echo "Java was not tested" >&2; fi
 
 # WITHOUT_JAVA=1 leaves it out, where test/java follows.
 test/junit: need/tools
