@@ -1,7 +1,7 @@
 //! The lock file of a worker id, in a directory that units of one host share although each has its own network.
 //!
-//! Any user may write to that directory, so only a lock in it counts. leafid reads no file there and follows no link.
-//! If something else is in the way, only this part of the host lock is lost.
+//! Any user may write to that directory. leafid reads no file there and follows no link. What else stands in the place of
+//! the file keeps the worker id, as a lock would: taken for no lock, it would let two processes have the id.
 
 use crate::os::ForkSafeFd;
 use leafid_core::{Code, Error};
@@ -41,51 +41,62 @@ impl Drop for LockFile {
     }
 }
 
-/// Creates and locks the file of this worker id; `None` if another process holds the lock. Errors: no file can be
-/// created.
+/// Creates and locks the file of this worker id; `None` if another process holds the lock, or something else stands in its
+/// place. Errors: no file can be created, or opened for now.
 pub(crate) fn lock(directory: &Path, name: &str, worker_id: u32) -> io::Result<Option<LockFile>> {
     let path = path_of(directory, name, worker_id);
     for _ in 0..TRIES {
-        let descriptor = match ForkSafeFd::open(|| open(&path)) {
+        let opened = ForkSafeFd::open(|| open(&path)).and_then(|descriptor| lock_opened(descriptor, &path));
+        match opened {
+            Ok(LockAttempt::Locked(held)) => return Ok(Some(held)),
+            Ok(LockAttempt::Taken) => return Ok(None),
+            Ok(LockAttempt::Retry) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => match make(directory, &path) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                _ => continue,
+                _ => {}
             },
-            opened => opened?,
-        };
-        match lock_opened(descriptor, &path)? {
-            LockAttempt::Locked(held) => return Ok(Some(held)),
-            LockAttempt::Taken => return Ok(None),
-            LockAttempt::Retry => {}
+            Err(error) if stands_in_its_place(&error) && fs::symlink_metadata(&path).is_ok() => {
+                log::warn!(
+                    "leafid: worker id {worker_id} is not taken, because {} cannot be locked: {error}; remove it if it is \
+                     not yours",
+                    path.display()
+                );
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
         }
     }
     // Other processes take it and give it back all the time.
     Ok(None)
 }
 
-/// Whether this process can never have the lock, as where only root may write. Whatever else fails may pass while
-/// another process holds the lock.
+/// Whether that is not a file of leafid's, which every user can open, if anything stands there at all.
+fn stands_in_its_place(error: &io::Error) -> bool {
+    // A link; a socket.
+    let errors = [Errno::ACCESS, Errno::PERM, Errno::LOOP, Errno::NXIO];
+    error.kind() == io::ErrorKind::InvalidInput
+        || Errno::from_io_error(error).is_some_and(|error| errors.contains(&error))
+}
+
+/// Whether this process can never make the file, as where only root may write. Whatever else fails may pass while another
+/// process holds the lock.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_lasting(error: &io::Error) -> bool {
-    let in_the_way = error.kind() == io::ErrorKind::InvalidInput;
-    in_the_way
-        || matches!(
-            Errno::from_io_error(error),
-            Some(
-                Errno::ACCESS
-                    | Errno::PERM
-                    | Errno::ROFS
-                    | Errno::NOENT
-                    | Errno::NOTDIR
-                    | Errno::LOOP
-                    // A socket that stands there.
-                    | Errno::NXIO
-                    // Of files without a name, and of locks. open(2), flock(2)
-                    | Errno::ISDIR
-                    | Errno::OPNOTSUPP
-                    | Errno::NOSYS
-            )
+    matches!(
+        Errno::from_io_error(error),
+        Some(
+            Errno::ACCESS
+                | Errno::PERM
+                | Errno::ROFS
+                | Errno::NOENT
+                | Errno::NOTDIR
+                | Errno::LOOP
+                // Of files without a name, and of locks. open(2), flock(2)
+                | Errno::ISDIR
+                | Errno::OPNOTSUPP
+                | Errno::NOSYS
         )
+    )
 }
 
 /// `state_io` with the file.
@@ -259,27 +270,27 @@ mod tests {
     }
 
     #[test]
-    fn what_others_put_there_is_neither_followed_nor_opened() {
+    fn what_others_put_there_keeps_the_id_and_is_not_followed() {
         let dir = tempfile::tempdir().unwrap();
         let path = path_of(dir.path(), "orders", 7);
-        let refused = || lock(dir.path(), "orders", 7).err().unwrap();
+        let is_kept = || lock(dir.path(), "orders", 7).unwrap().is_none();
         let elsewhere = dir.path().join("elsewhere");
         fs::write(&elsewhere, "").unwrap();
         std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
-        assert!(is_lasting(&refused()));
+        assert!(is_kept());
         fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(dir.path().join("nowhere"), &path).unwrap();
-        assert!(is_lasting(&refused()));
+        assert!(is_kept());
         assert!(!dir.path().join("nowhere").exists());
         fs::remove_file(&path).unwrap();
         rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
-        assert!(is_lasting(&refused()));
+        assert!(is_kept());
         fs::remove_file(&path).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        assert!(is_lasting(&refused()));
+        assert!(is_kept());
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(is_lasting(&refused()));
+        assert!(is_kept());
         let missing = lock(&dir.path().join("missing"), "orders", 7).err().unwrap();
         assert!(is_lasting(&missing));
         let below = lock(&elsewhere, "orders", 7).err().unwrap();

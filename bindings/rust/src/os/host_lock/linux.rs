@@ -196,6 +196,20 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_in_the_place_of_the_lock_file_keeps_the_id() {
+        let name = format!("stranger-{}", std::process::id());
+        let stranger = format!("{}/leafid-{name}-1.lock", lock_file::LOCK_DIR);
+        if std::fs::create_dir(&stranger).is_err() {
+            assert!(lock_worker(&name, 1).unwrap().is_some(), "only root may write there: the socket is enough");
+            return;
+        }
+        let locked = lock_worker(&name, 1);
+        std::fs::remove_dir(&stranger).unwrap();
+        assert!(locked.unwrap().is_none());
+        assert!(lock_worker(&name, 1).unwrap().is_some());
+    }
+
+    #[test]
     fn a_lock_file_that_cannot_be_opened_now_is_not_taken_for_none() {
         // SAFETY: the child opens the lock alone, and ends.
         let child = unsafe { libc::fork() };

@@ -13,7 +13,7 @@ impl HostLock for LockFile {}
 pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
     match lock_file::lock(Path::new(lock_file::LOCK_DIR), name, worker_id) {
         Ok(locked) => Ok(locked.map(|file| Box::new(file) as Box<dyn HostLock>)),
-        // As in a sandbox. With what else is in the way, the id could be held twice.
+        // As in a sandbox. With what else fails, the id could be held twice.
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             log::warn!(
                 "leafid: worker id {worker_id} cannot be locked in {} ({error}): other state directories and users of \
