@@ -94,10 +94,12 @@ class Traced:
         return getattr(self._ids, name)
 
     def __enter__(self) -> "Traced":
+        # A tag has none, and says so.
+        self.__getattr__("__enter__")()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, *error: object) -> None:
+        self.__getattr__("__exit__")(*error)
 
     def __iter__(self) -> "Traced":
         return self

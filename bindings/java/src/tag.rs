@@ -40,11 +40,11 @@ impl TagHandle {
 
 natives! { "io.leafid.Tag" of TagHandle;
     /// Takes a run of ids from memory: its first id, stride and count into `out`, and returns the count. If it is 0, a fetch
-    /// has begun.
-    "run"(env, its, out: JLongArray<'l>) -> jlong {
+    /// has begun, of at least `need` ids if the source can return them.
+    "run"(env, its, out: JLongArray<'l>, need: jlong) -> jlong {
         let mut runs = its.runs();
         loop {
-            let Some(reserved) = its.tag.take_next_run(&mut runs.length, 1)? else { return Ok(0) };
+            let Some(reserved) = its.tag.take_next_run(&mut runs.length, need.max(1) as usize)? else { return Ok(0) };
             if reserved.is_ours() {
                 let Run { first, stride, count } = reserved.run;
                 runs.last = Some(reserved);

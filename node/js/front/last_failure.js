@@ -17,11 +17,14 @@ export class LastFailure {
     this.#atMs = elapsed()
   }
 
-  /** Throws it, once. Returns one that no call had in time, or null: another claim may succeed by now. */
+  /**
+   * Throws it, once. Returns one that no call had in time, or null: another claim may succeed by now, unless a retry cannot
+   * help.
+   */
   take() {
     const error = this.#error
     this.#error = null
-    if (error && elapsed() - this.#atMs <= this.#freshMs) throw error
+    if (error && (error.retry === false || elapsed() - this.#atMs <= this.#freshMs)) throw error
     return error
   }
 }

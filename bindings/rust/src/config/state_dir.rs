@@ -58,7 +58,8 @@ fn default_dir() -> Result<PathBuf> {
     let shared = shared_dir();
     let creatable =
         || Ok(cfg!(unix) && !shared.exists() && shared.parent().map_or(Ok(false), is_writable)?);
-    if is_writable(&shared)? || creatable()? {
+    // In this order: another process may make it in between.
+    if creatable()? || is_writable(&shared)? {
         return Ok(shared);
     }
     dirs::state_dir().or_else(dirs::data_local_dir).map(|dir| dir.join("leafid")).ok_or_else(|| {

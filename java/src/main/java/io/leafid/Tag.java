@@ -94,12 +94,16 @@ public final class Tag {
             if (id >= 0) return CompletableFuture.completedFuture(id);
             return handedOver(pending(new long[1], 0, -1), handle, ids -> ids[0]);
         } catch (LeafidException error) {
-            CompletableFuture<Long> failed = new CompletableFuture<>();
-            failed.completeExceptionally(error);
-            return failed;
+            return failed(error);
         } finally {
             lock.unlock();
         }
+    }
+
+    private static <T> CompletableFuture<T> failed(LeafidException error) {
+        CompletableFuture<T> failed = new CompletableFuture<>();
+        failed.completeExceptionally(error);
+        return failed;
     }
 
     private long nextSlowly(long timeoutMs) {
@@ -129,7 +133,7 @@ public final class Tag {
         Run run = this.run;
         long at = run.getAndIncrement();
         if (at < run.count) return run.id(at);
-        if (closed || run(handle, out) == 0) return -1;
+        if (closed || run(handle, out, 1) == 0) return -1;
         // All ids of the last one were issued, so these are larger.
         if (out[2] > 1) this.run = new Run(out[0], out[1], out[2], 1);
         return out[0];
@@ -184,12 +188,14 @@ public final class Tag {
         try {
             long[] ids = new long[n];
             int held = n == 0 ? 0 : takeFromRun(ids);
-            if (n > 0 && held == 0 && !closed && run(handle, out) > 0) {
+            if (n > 0 && held == 0 && !closed && run(handle, out, n) > 0) {
                 run = new Run(out[0], out[1], out[2], 0);
                 held = takeFromRun(ids);
             }
             if (n > 0 && held == n) return CompletableFuture.completedFuture(ids);
             return pending(ids, held, timeoutMs);
+        } catch (LeafidException error) {
+            return failed(error);
         } finally {
             lock.unlock();
         }
@@ -275,7 +281,7 @@ public final class Tag {
         return "Tag(" + name + " of " + owner + ")";
     }
 
-    private native long run(long handle, long[] out);
+    private native long run(long handle, long[] out, long need);
 
     private native void putBack(long handle, long first, long count);
 
