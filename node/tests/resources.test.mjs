@@ -1,11 +1,8 @@
 // Opening and closing, again and again: what the collector leaves afterwards is what it left before.
 
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { Snowflake } from 'leafid'
-import { fakeServer } from './fake-server.mjs'
-import { HANG, PATIENT, space, start } from './support.mjs'
+import { space, start } from './support.mjs'
 
 // V8 and Node fill tables of their own at first, and a look at the heap throws some of them away.
 const [WARM, ROUNDS] = [500, 1_000]
@@ -118,22 +115,4 @@ test('what a function throws is not kept by closed segments, also when it does s
     }()`
   ]
   assert.equal((await start(t, '', undefined, { command }).ended).out, 'true\n')
-})
-
-test('many openings at once take few threads, and all end', { skip: process.platform !== 'linux' }, async t => {
-  const { url, tell } = await fakeServer(t)
-  await tell({ do: 'fault', fault: { delay_ms: HANG }, tag: 'claim' })
-  const threads = () => readdirSync('/proc/self/task').length
-  const [many, before] = [300, threads()]
-  const options = { worker: url, persist: false, timeoutMs: PATIENT, requestTimeoutMs: PATIENT }
-  const opening = Array.from({ length: many }, () => Snowflake.open({ ...options, name: space().name }))
-  // None of them has ended: the server answers no claim yet. One has three threads at most.
-  const more = threads() - before
-  await tell({ do: 'clear' })
-  for (const flake of await Promise.all(opening)) {
-    assert.ok(flake.next() > 0n)
-    flake.close()
-  }
-  t.diagnostic(`${more} threads`)
-  assert.ok(more < many / 2, `${more} threads`)
 })

@@ -1,17 +1,15 @@
 //! Closes on other threads than the JavaScript thread, because a lease server may not respond to a release.
 
-use crate::threads::Threads;
 use leafid::Snowflake;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Others than those of openings, which may wait for a close.
-static THREADS: Threads = Threads::new("leafid-close");
-/// The number of closes that have not ended.
+/// The number of running closes.
 static UNDER_WAY: Mutex<usize> = Mutex::new(0);
 static ENDED: Condvar = Condvar::new();
 
-/// Closes this handle at once. If it was the last one of the generator, the rest runs on another thread.
+/// Closes this handle at once. If it was the last one of the generator, the rest runs on its own thread.
 pub(crate) fn close_soon(flake: &Snowflake) -> leafid::Result<()> {
     if flake.stats().is_ok_and(|stats| stats.handles > 1) {
         return flake.close();
@@ -20,24 +18,17 @@ pub(crate) fn close_soon(flake: &Snowflake) -> leafid::Result<()> {
     let last = flake.clone();
     let closed = flake.close();
     count(|under_way| *under_way += 1);
-    let under_way = UnderWay;
-    // Without a thread the closure is dropped, and its handle with it, so it is closed here.
-    let _ = THREADS.run(move || {
-        let _under_way = under_way;
+    let close = move || {
         // A drop logs errors, because no caller is left.
-        drop(last);
-    });
-    closed
-}
-
-/// Ends with a close, also after a panic.
-struct UnderWay;
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(last)));
         count(|under_way| *under_way -= 1);
         ENDED.notify_all();
+    };
+    if std::thread::Builder::new().name("leafid-close".into()).spawn(close).is_err() {
+        // The closure was dropped, and its handle with it, so it is closed here.
+        count(|under_way| *under_way -= 1);
     }
+    closed
 }
 
 /// Waits until all are closed, at most `patience`.

@@ -27,7 +27,6 @@ mod snowflake;
 mod source;
 mod tag;
 mod text_form;
-mod threads;
 mod wake;
 
 pub use answers::{AnswerObject, CallObject, LeaseObject, RenewalObject, RequestObject};

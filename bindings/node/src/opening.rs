@@ -1,13 +1,10 @@
 //! Openings on other threads than the JavaScript thread, because a lease server or a disk may not respond.
 
 use crate::events::Events;
-use crate::threads::Threads;
 use leafid::{Code, Error, Result};
 use std::sync::Arc;
 
-static THREADS: Threads = Threads::new("leafid-open");
-
-/// Runs an opening on another thread, and passes its result to `report`. Returns the ticket of that event. `what` is what
+/// Runs an opening on its own thread, and passes its result to `report`. Returns the ticket of that event. `what` is what
 /// is opened, for the error if there is no thread.
 pub(crate) fn open_soon<T: 'static>(
     events: &Arc<Events>,
@@ -18,7 +15,7 @@ pub(crate) fn open_soon<T: 'static>(
     let ticket = events.ticket();
     let there = Arc::clone(events);
     let run = move || report(&there, ticket, open());
-    if let Err(error) = THREADS.run(run) {
+    if let Err(error) = std::thread::Builder::new().name("leafid-open".into()).spawn(run) {
         let message = format!("the system cannot start a thread to open {what} ({error}); see its limits");
         report(events, ticket, Err(Error::new(Code::StateIo, message)));
     }

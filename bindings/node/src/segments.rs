@@ -30,7 +30,7 @@ pub fn open_segments(
     Ok(handle(events, segments.map_err(|error| thrown(env, &error))?))
 }
 
-/// As `open_segments`, on another thread. Returns the ticket of the event at its end.
+/// As `open_segments`, on its own thread. Returns the ticket of the event at its end.
 #[napi(catch_unwind)]
 pub fn open_segments_soon(
     env: &Env,

@@ -110,7 +110,7 @@ pub struct Asked {
 /// If a call throws because a user callback must be called first, `needed` returns which one. Its result is passed to
 /// `supply`, and the call is made again. `settle` ends this, and returns a lease that was not used. `opened` reports
 /// that the generator is open: from then on, callbacks go through the queue of calls. `use` is the number in these
-/// calls, `timeoutMs` the longest duration of a user callback. `claimSoon` claims on another thread and returns the
+/// calls, `timeoutMs` the longest duration of a user callback. `claimSoon` claims on its own thread and returns the
 /// ticket of the event at its end, for `take_done`.
 #[napi(catch_unwind)]
 pub fn open_asking<'env>(
