@@ -68,7 +68,7 @@ function settingsOf(given, urlName, ...url) {
   if (typeof settings !== 'object' || settings === null || typeof settings.query === 'function') {
     refuseText('database', 'a pool, a client or nothing', 'a URL or settings, each call has a connection of its own')
   }
-  if (settings[urlName] != null) wholeUrl(settings[urlName], ...url)
+  if (settings[urlName]) wholeUrl(settings[urlName], ...url)
   return settings
 }
 

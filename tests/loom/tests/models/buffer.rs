@@ -19,6 +19,11 @@ fn take_many(buffer: &DoubleBuffer, most: usize) -> (Vec<i64>, bool) {
     buffer.take_many(most).map_or((Vec::new(), false), |(run, wants_fetch)| (ids_of(run), wants_fetch))
 }
 
+/// As `take_many`, up to the id that asks for the next fetch, as the runs of threads are.
+fn take_part(buffer: &DoubleBuffer, most: usize) -> (Vec<i64>, bool) {
+    buffer.take_part(most, 1).map_or((Vec::new(), false), |(run, wants_fetch)| (ids_of(run), wants_fetch))
+}
+
 fn offer(buffer: &DoubleBuffer, filler: &mut Filler, segment: Segment) -> bool {
     buffer.offer(filler, segment, 10).is_ok()
 }
@@ -125,9 +130,9 @@ fn many_against_turn_over() {
     let (buffer, mut filler) = filled(&[2, 2]);
     let (mut ids, wants) = take_many(&buffer, 2);
     let mut said = usize::from(wants);
-    let threads = [3, 1].map(|most| {
+    let threads = [take_many, take_part].map(|takes| {
         let buffer = Arc::clone(&buffer);
-        spawn(move || take_many(&buffer, most))
+        spawn(move || takes(&buffer, 3))
     });
     assert!(offer(&buffer, &mut filler, segment(2, 2)), "no room");
     for (theirs, wants) in threads.map(join) {
