@@ -90,7 +90,7 @@ impl TagHandle {
         let Some(reserved) = self.reserved.get() else { return };
         let mut runs = Vec::new();
         let mut rest = ids;
-        while let Some(run) = leading_run(rest) {
+        while let Some(run) = leading_run(rest, reserved.run.stride) {
             rest = &rest[run.count..];
             runs.push(run);
         }
@@ -103,13 +103,9 @@ impl TagHandle {
     }
 }
 
-/// The longest run at the start of these ids.
-fn leading_run(ids: &[i64]) -> Option<Run> {
+/// The longest run at the start of these ids. Of another stride it could cross ids that are in memory, and would be dropped.
+fn leading_run(ids: &[i64], stride: i64) -> Option<Run> {
     let first = *ids.first()?;
-    let stride = ids.get(1).map_or(1, |second| second - first);
-    if stride < 1 {
-        return Some(Run { first, stride: 1, count: 1 });
-    }
     let count = 1 + ids.windows(2).take_while(|pair| pair[1] - pair[0] == stride).count();
     Some(Run { first, stride, count })
 }

@@ -200,7 +200,10 @@ mod tests {
         let name = format!("stranger-{}", std::process::id());
         let stranger = format!("{}/leafid-{name}-1.lock", lock_file::LOCK_DIR);
         if std::fs::create_dir(&stranger).is_err() {
-            assert!(lock_worker(&name, 1).unwrap().is_some(), "only root may write there: the socket is enough");
+            assert!(
+                lock_worker(&name, 1).unwrap().is_some(),
+                "only root may write there: the socket is enough"
+            );
             return;
         }
         let locked = lock_worker(&name, 1);
