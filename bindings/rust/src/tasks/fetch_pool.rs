@@ -256,11 +256,11 @@ pub(crate) fn pause() {
     }
 }
 
-/// Ends a [`pause`].
+/// Ends a [`pause`]. It starts no thread: Python warns of each fork of a process that has threads, and counts them after
+/// this. What was held begins with the next work.
 pub(crate) fn resume() {
     if let Some(pool) = POOL.get() {
         pool.with_lock(|work| work.paused = false);
-        pool.ensure_threads(false);
     }
 }
 
