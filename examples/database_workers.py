@@ -1,4 +1,5 @@
 import contextlib
+import secrets
 import sqlite3
 
 import leafid
@@ -24,10 +25,11 @@ class Workers:
         return leafid.Lease(row[0], from_ms=row[1], until_ms=request.until_ms, token=request.instance)
 
     def renew(self, lease, until_ms):
-        extend = "UPDATE worker SET until_ms = max(until_ms, ?) WHERE id = ? AND holder = ?"
+        token = secrets.token_hex(16)  # of two copies of this holder one has it, and the other one cannot renew
+        extend = "UPDATE worker SET until_ms = max(until_ms, ?), holder = ? WHERE id = ? AND holder = ? RETURNING until_ms"
         with self.transaction() as db:
-            kept = db.execute(extend, [until_ms, lease.worker_id, lease.token]).rowcount
-        return until_ms if kept else None
+            rows = db.execute(extend, [until_ms, token, lease.worker_id, lease.token]).fetchall()
+        return {"until_ms": rows[0][0], "token": token} if rows else None
 
     def release(self, lease, until_ms):
         give_back = "UPDATE worker SET holder = NULL, until_ms = ? WHERE id = ? AND holder = ?"

@@ -11,11 +11,19 @@
 // Of each worker id, who holds it and up to where it was ever given: the next span begins there.
 struct table {
     pthread_mutex_t lock;
+    int64_t holders;
     struct {
         char holder[LEAFID_TOKEN_SIZE];
         int64_t until_ms;
     } row[WORKERS];
 };
+
+// A new token at each renewal: of two copies of a holder, one renews.
+static void hold(struct table *table, leafid_lease *lease, int64_t until_ms) {
+    snprintf(lease->token, LEAFID_TOKEN_SIZE, "%" PRId64, ++table->holders);
+    snprintf(table->row[lease->worker_id].holder, LEAFID_TOKEN_SIZE, "%s", lease->token);
+    lease->until_ms = table->row[lease->worker_id].until_ms = until_ms;
+}
 
 static int claim(void *user_data, const leafid_claim_request *request, leafid_lease *lease, char *error,
                  size_t error_cap) {
@@ -27,9 +35,7 @@ static int claim(void *user_data, const leafid_claim_request *request, leafid_le
         if (table->row[i].until_ms > request->now_ms) continue;
         lease->worker_id = i;
         lease->from_ms = table->row[i].until_ms;
-        lease->until_ms = table->row[i].until_ms = request->until_ms;
-        snprintf(table->row[i].holder, LEAFID_TOKEN_SIZE, "%s", request->instance);
-        snprintf(lease->token, LEAFID_TOKEN_SIZE, "%s", request->instance);
+        hold(table, lease, request->until_ms);
         status = LEAFID_OK;
     }
     pthread_mutex_unlock(&table->lock);
@@ -40,10 +46,9 @@ static int renew(void *user_data, leafid_lease *lease, int64_t until_ms, char *e
     struct table *table = user_data;
     (void)error, (void)error_cap;
     pthread_mutex_lock(&table->lock);
-    int64_t *stored = &table->row[lease->worker_id].until_ms;
+    int64_t stored = table->row[lease->worker_id].until_ms;
     int ours = strcmp(table->row[lease->worker_id].holder, lease->token) == 0;
-    if (ours && *stored < until_ms) *stored = until_ms;
-    if (ours) lease->until_ms = *stored;
+    if (ours) hold(table, lease, stored < until_ms ? until_ms : stored);
     pthread_mutex_unlock(&table->lock);
     return ours ? LEAFID_OK : LEAFID_WORKER_LOST;
 }

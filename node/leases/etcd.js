@@ -4,7 +4,7 @@
 // the end of the span. A write compares the value that was read, so it fails if another client wrote meanwhile. A lease of
 // etcd is not used: it ends by the clock of etcd, and says nothing about the span of the last holder.
 
-const { folder, idsOf, wholeUrl } = require('../lib/databases.js')
+const { folder, idsOf, newToken, wholeUrl } = require('../lib/databases.js')
 
 const encoded = text => Buffer.from(text).toString('base64')
 const decoded = text => Buffer.from(text, 'base64').toString()
@@ -60,7 +60,11 @@ function leases(url, { prefix: given = '/leafid/worker/' } = {}) {
       }
       return null // none is free
     },
-    renew: (lease, untilMs) => change(lease, lease.token, storedMs => Math.max(storedMs, untilMs)),
+    async renew(lease, untilMs) {
+      const token = newToken()
+      const endMs = await change(lease, token, storedMs => Math.max(storedMs, untilMs))
+      return endMs && { untilMs: endMs, token }
+    },
     release: (lease, untilMs) => change(lease, null, () => untilMs),
     async createTables({ workers } = {}) {
       for (const id of idsOf(workers)) await put(id, { target: 'CREATE', create_revision: '0' }, stored(null, 0))

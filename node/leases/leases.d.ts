@@ -1,13 +1,13 @@
 // What the modules of leafid/leases have in common.
 
-import type { ClaimRequest, Lease, WorkerLeases, WorkerRange } from '../index.js'
+import type { ClaimRequest, Lease, Renewal, WorkerLeases, WorkerRange } from '../index.js'
 
 /** Leases of worker ids from a database: the `worker` of `Snowflake.open({ worker, name })`. */
 export interface Leases extends WorkerLeases {
   /** Leases the id that has been free for longest; `null` if none is free. */
   claim(request: ClaimRequest): Promise<Lease | null>
-  /** Extends a span, and returns its end; `null` if another one has the id. */
-  renew(lease: Lease, untilMs: number): Promise<number | null>
+  /** Extends a span, and changes its token; `null` if another one has the id. */
+  renew(lease: Lease, untilMs: number): Promise<Renewal | null>
   /** Gives the id back, of which no id at or after `untilMs` was made. */
   release(lease: Lease, untilMs: number): Promise<void>
   /**

@@ -2,7 +2,7 @@
 
 // Leases of worker ids from a table of PostgreSQL, by pg.
 
-const { idsOf, quoted } = require('../lib/databases.js')
+const { idsOf, newToken, quoted } = require('../lib/databases.js')
 const { postgres, problems } = require('../lib/postgres_database.js')
 
 function leases(given, { table: name = 'worker' } = {}) {
@@ -16,7 +16,8 @@ function leases(given, { table: name = 'worker' } = {}) {
                                ORDER BY until_ms LIMIT 1 FOR UPDATE SKIP LOCKED)
                  UPDATE ${table} SET holder = $2, until_ms = $3 FROM free
                  WHERE ${table}.id = free.id RETURNING free.id, free.until_ms`
-  const renew = `UPDATE ${table} SET until_ms = greatest(until_ms, $1) WHERE id = $2 AND holder = $3 RETURNING until_ms`
+  const renew = `UPDATE ${table} SET until_ms = greatest(until_ms, $1), holder = $2
+                 WHERE id = $3 AND holder = $4 RETURNING until_ms`
   const release = `UPDATE ${table} SET until_ms = $1, holder = NULL WHERE id = $2 AND holder = $3`
 
   return {
@@ -26,8 +27,9 @@ function leases(given, { table: name = 'worker' } = {}) {
       return { workerId: row.id, fromMs: Number(row.until_ms), untilMs, token: instance }
     },
     async renew({ workerId, token }, untilMs) {
-      const [row] = await rows(renew, [untilMs, workerId, token])
-      return row === undefined ? null : Number(row.until_ms) // null: another one has the id
+      const next = newToken()
+      const [row] = await rows(renew, [untilMs, next, workerId, token])
+      return row === undefined ? null : { untilMs: Number(row.until_ms), token: next } // null: another one has the id
     },
     async release({ workerId, token }, untilMs) {
       await rows(release, [untilMs, workerId, token])

@@ -3,7 +3,7 @@
 // Leases of worker ids from Redis, by ioredis. A sorted set has the end of each worker id's span, a hash the holders. A
 // key with an expiry is no lease: it ends by the clock of Redis, and says nothing about the span of the last holder.
 
-const { idsOf } = require('../lib/databases.js')
+const { idsOf, newToken } = require('../lib/databases.js')
 const { text } = require('../lib/readers.js')
 const { problems, redis } = require('../lib/redis_database.js')
 
@@ -17,6 +17,7 @@ return free
 const RENEW = `
 if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return false end
 redis.call('ZADD', KEYS[1], 'GT', ARGV[3], ARGV[1])
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[4])
 return redis.call('ZSCORE', KEYS[1], ARGV[1])
 `
 const RELEASE = `
@@ -37,8 +38,9 @@ function leases(given, { prefix = '{worker}' } = {}) {
       return free && { workerId: Number(free[0]), fromMs: Number(free[1]), untilMs, token: instance }
     },
     async renew({ workerId, token }, untilMs) {
-      const stored = await evaluate(RENEW, workerId, token, untilMs)
-      return stored && Number(stored) // null: another one has the id
+      const next = newToken()
+      const stored = await evaluate(RENEW, workerId, token, untilMs, next)
+      return stored && { untilMs: Number(stored), token: next } // null: another one has the id
     },
     async release({ workerId, token }, untilMs) {
       await evaluate(RELEASE, workerId, token, untilMs)

@@ -4,7 +4,7 @@
 // the span. A write compares the version that was read, so a read from a server that is behind does no harm. Ephemeral
 // nodes are not used: they end with a session, and say nothing about the span of the last holder.
 
-const { folder: checked, hostList, idsOf, within } = require('../lib/databases.js')
+const { folder: checked, hostList, idsOf, newToken, within } = require('../lib/databases.js')
 
 function leases(hosts, { prefix = '/leafid/worker/' } = {}) {
   hostList(hosts, 'zk-1:2181,zk-2:2181, without a user')
@@ -64,7 +64,11 @@ function leases(hosts, { prefix = '/leafid/worker/' } = {}) {
         }
         return null // none is free
       }),
-    renew: (lease, untilMs) => change(lease, lease.token, storedMs => Math.max(storedMs, untilMs)),
+    async renew(lease, untilMs) {
+      const token = newToken()
+      const endMs = await change(lease, token, storedMs => Math.max(storedMs, untilMs))
+      return endMs && { untilMs: endMs, token }
+    },
     release: (lease, untilMs) => change(lease, null, () => untilMs),
     async createTables({ workers } = {}) {
       const added = idsOf(workers)

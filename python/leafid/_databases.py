@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -86,6 +87,11 @@ def opener(engine: Any, *dialects: str) -> Callable[[], Any]:
         raise InvalidArgumentError(f"the engine has a {pool}; allowed: create_engine(…, poolclass=NullPool)")
     connect: Callable[[], Any] = engine.raw_connection
     return connect
+
+
+def new_token() -> str:
+    """What a lease has from a renewal on: of two copies of its holder one has it, and the other one cannot renew."""
+    return secrets.token_hex(16)
 
 
 @contextlib.contextmanager

@@ -86,6 +86,16 @@ def test_forked_processes_of_two_hosts(space, rows, tmp_path):
     assert all(holder is None for _, holder, _ in rows())
 
 
+def test_of_two_copies_of_a_holder_one_renews(space, tmp_path):
+    workers = Workers(tmp_path / "shared.db", range(2))
+    lease = workers.claim(leafid.ClaimRequest(space["name"], "one", None, 1_000, 3_000))
+    renewed = workers.renew(lease, 5_000)
+    assert renewed["until_ms"] == 5_000
+    assert workers.renew(lease, 6_000) is None
+    lease = leafid.Lease(lease.worker_id, lease.from_ms, **renewed)
+    assert workers.renew(lease, 4_000)["until_ms"] == 5_000
+
+
 def test_no_worker_id_is_free(space, tmp_path):
     with pytest.raises(leafid.WorkerInUseError, match="no free worker id"):
         leafid.Snowflake(Workers(tmp_path / "empty.db", ()), **space)

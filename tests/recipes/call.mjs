@@ -1,6 +1,9 @@
 // As call.py. It ends by itself: nothing keeps the process alive.
 import { end, made } from './made.mjs'
 
+// Of renewals; one without a token has the last one.
+const tokens = []
+
 async function call(recipe, name, ...words) {
   const [first, second, third] = words
   switch (name) {
@@ -13,8 +16,12 @@ async function call(recipe, name, ...words) {
       return lease && [lease.workerId, lease.fromMs, lease.untilMs, lease.token]
     }
     case 'renew':
-    case 'release':
-      return recipe[name]({ workerId: first, fromMs: 0, untilMs: 1, token: second }, third)
+    case 'release': {
+      const renewed = await recipe[name]({ workerId: first, fromMs: 0, untilMs: 1, token: second ?? tokens.at(-1) }, third)
+      if (!renewed) return null
+      tokens.push(renewed.token)
+      return [renewed.untilMs, new Set(tokens).size]
+    }
     case 'tags':
       return recipe.createTables({ tags: first })
     case 'workers':

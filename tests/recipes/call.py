@@ -23,7 +23,11 @@ def call(recipe, name, *words):
             return lease and [lease.worker_id, lease.from_ms, lease.until_ms, lease.token]
         case "renew" | "release":
             worker_id, token, until_ms = words
-            return getattr(recipe, name)(leafid.Lease(worker_id, 0, 1, token=token), until_ms)
+            renewed = getattr(recipe, name)(leafid.Lease(worker_id, 0, 1, token=token or tokens[-1]), until_ms)
+            if renewed is None:
+                return None
+            tokens.append(renewed.token)
+            return [renewed.until_ms, len(set(tokens))]
         case "tags":
             return recipe.create_tables(tags=words[0])
         case "workers":
@@ -49,6 +53,8 @@ def forked(take):
     return taken + json.loads(os.read(out, 65536))
 
 
+# Of renewals; one without a token has the last one.
+tokens = []
 results = []
 try:
     recipe = made(sys.argv[1])

@@ -2,6 +2,7 @@
 
 // What leafid/sources and leafid/leases share.
 
+const { randomBytes } = require('node:crypto')
 const { URL } = require('node:url')
 
 const { isText } = require('./readers.js')
@@ -59,6 +60,9 @@ function idsOf(workers = 1024) {
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
 }
 
+/** What a lease has from a renewal on: of two copies of its holder one has it, and the other one cannot renew. */
+const newToken = () => randomBytes(16).toString('hex')
+
 /**
  * The settings of a driver, from a URL or as they are. A pool is refused: a transaction that was left open on one of its
  * connections could take a range back, and requests that wait for an id could hold all of them.
@@ -95,4 +99,4 @@ async function within(ms, who, promise) {
   }
 }
 
-module.exports = { folder, hostList, idsOf, listed, quoted, settingsOf, wholeUrl, within, wrongColumns }
+module.exports = { folder, hostList, idsOf, listed, newToken, quoted, settingsOf, wholeUrl, within, wrongColumns }

@@ -15,7 +15,7 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-from .._databases import folder, ids_of, whole_url
+from .._databases import folder, ids_of, new_token, whole_url
 from .._leafid import ClaimRequest, Lease
 
 __all__ = ["Leases", "leases"]
@@ -55,9 +55,11 @@ class Leases:
                 return Lease(id, stored["until_ms"], request.until_ms, token=request.instance)
         return None
 
-    def renew(self, lease: Lease, until_ms: int) -> int | None:
-        """Extends a span, and returns its end; None if another one has the id."""
-        return self._change(lease, lease.token, lambda stored_ms: max(stored_ms, until_ms))
+    def renew(self, lease: Lease, until_ms: int) -> Lease | None:
+        """Extends a span, and changes its token; None if another one has the id."""
+        token = new_token()
+        end_ms = self._change(lease, token, lambda stored_ms: max(stored_ms, until_ms))
+        return None if end_ms is None else Lease(lease.worker_id, lease.from_ms, end_ms, token=token)
 
     def release(self, lease: Lease, until_ms: int) -> None:
         """Gives the id back, of which no id at or after until_ms was made."""

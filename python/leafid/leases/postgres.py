@@ -9,7 +9,7 @@ By psycopg, asyncpg, or an engine of SQLAlchemy.
 
 from typing import Any, Literal
 
-from .._databases import ids_of, quoted
+from .._databases import ids_of, new_token, quoted
 from .._leafid import ClaimRequest, Lease
 from .._postgres import Postgres
 
@@ -22,7 +22,8 @@ CLAIM = """WITH free AS (SELECT id, until_ms FROM {0} WHERE until_ms <= %s
                          ORDER BY until_ms LIMIT 1 FOR UPDATE SKIP LOCKED)
            UPDATE {0} SET holder = %s, until_ms = %s FROM free
            WHERE {0}.id = free.id RETURNING free.id, free.until_ms"""
-RENEW = "UPDATE {} SET until_ms = greatest(until_ms, %s) WHERE id = %s AND holder = %s RETURNING until_ms"
+RENEW = """UPDATE {} SET until_ms = greatest(until_ms, %s), holder = %s
+           WHERE id = %s AND holder = %s RETURNING until_ms"""
 RELEASE = "UPDATE {} SET until_ms = %s, holder = NULL WHERE id = %s AND holder = %s"
 
 
@@ -50,10 +51,11 @@ class Leases:
         [(worker_id, from_ms)] = rows
         return Lease(worker_id, from_ms, request.until_ms, token=request.instance)
 
-    def renew(self, lease: Lease, until_ms: int) -> int | None:
-        """Extends a span, and returns its end; None if another one has the id."""
-        for (end_ms,) in self._rows(RENEW, until_ms, lease.worker_id, lease.token):
-            return int(end_ms)
+    def renew(self, lease: Lease, until_ms: int) -> Lease | None:
+        """Extends a span, and changes its token; None if another one has the id."""
+        token = new_token()
+        for (end_ms,) in self._rows(RENEW, until_ms, token, lease.worker_id, lease.token):
+            return Lease(lease.worker_id, lease.from_ms, end_ms, token=token)
         return None
 
     def release(self, lease: Lease, until_ms: int) -> None:

@@ -10,7 +10,7 @@ ends by the clock of Redis, and says nothing about the span of the last holder.
 
 from typing import Any
 
-from .._databases import ids_of, text
+from .._databases import ids_of, new_token, text
 from .._leafid import ClaimRequest, Lease
 from .._redis import Redis
 
@@ -26,6 +26,7 @@ return free
 RENEW = """
 if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return false end
 redis.call('ZADD', KEYS[1], 'GT', ARGV[3], ARGV[1])
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[4])
 return redis.call('ZSCORE', KEYS[1], ARGV[1])
 """
 RELEASE = """
@@ -57,10 +58,11 @@ class Leases:
             return None
         return Lease(int(free[0]), int(free[1]), request.until_ms, token=request.instance)
 
-    def renew(self, lease: Lease, until_ms: int) -> int | None:
-        """Extends a span, and returns its end; None if another one has the id."""
-        end_ms = self._db.run(RENEW, self._keys, lease.worker_id, lease.token, until_ms)
-        return int(end_ms) if end_ms else None
+    def renew(self, lease: Lease, until_ms: int) -> Lease | None:
+        """Extends a span, and changes its token; None if another one has the id."""
+        token = new_token()
+        end_ms = self._db.run(RENEW, self._keys, lease.worker_id, lease.token, until_ms, token)
+        return Lease(lease.worker_id, lease.from_ms, int(end_ms), token=token) if end_ms else None
 
     def release(self, lease: Lease, until_ms: int) -> None:
         """Gives the id back, of which no id at or after until_ms was made."""

@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .._databases import folder, host_list, ids_of
+from .._databases import folder, host_list, ids_of, new_token
 from .._leafid import ClaimRequest, Lease
 
 __all__ = ["Leases", "leases"]
@@ -51,9 +51,11 @@ class Leases:
                         return Lease(id, end_ms, request.until_ms, token=request.instance)
         return None
 
-    def renew(self, lease: Lease, until_ms: int) -> int | None:
-        """Extends a span, and returns its end; None if another one has the id."""
-        return self._change(lease, lease.token, lambda stored_ms: max(stored_ms, until_ms))
+    def renew(self, lease: Lease, until_ms: int) -> Lease | None:
+        """Extends a span, and changes its token; None if another one has the id."""
+        token = new_token()
+        end_ms = self._change(lease, token, lambda stored_ms: max(stored_ms, until_ms))
+        return None if end_ms is None else Lease(lease.worker_id, lease.from_ms, end_ms, token=token)
 
     def release(self, lease: Lease, until_ms: int) -> None:
         """Gives the id back, of which no id at or after until_ms was made."""

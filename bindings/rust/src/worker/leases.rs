@@ -17,48 +17,59 @@ use std::time::Duration;
 /// use leafid::{Answer, ClaimRequest, Lease, Renewal, Snowflake, WorkerLeases, WorkerSource};
 /// use std::sync::{Mutex, PoisonError};
 ///
-/// /// For each worker id: its holder, and the largest end of a span ever given. In production, use a table that all
-/// /// hosts share. Each locked section is one transaction there.
-/// struct Workers(Mutex<[(String, i64); 32]>);
+/// // In production, a table that all hosts share. Each locked section is one transaction there.
+/// struct Workers(Mutex<Table>);
+///
+/// #[derive(Default)]
+/// struct Table {
+///     /// For each worker id: the number of its holder, and the largest end of a span ever given.
+///     rows: [(u64, i64); 32],
+///     holders: u64,
+/// }
+///
+/// impl Table {
+///     /// The token of a new holder: of two copies of the last one, one renews.
+///     fn hold(&mut self, worker_id: usize, until_ms: i64) -> Option<String> {
+///         self.holders += 1;
+///         self.rows[worker_id] = (self.holders, until_ms);
+///         Some(self.holders.to_string())
+///     }
+/// }
 ///
 /// impl Workers {
-///     fn transaction<T>(&self, action: impl FnOnce(&mut [(String, i64); 32]) -> T) -> T {
+///     fn transaction<T>(&self, action: impl FnOnce(&mut Table) -> T) -> T {
 ///         action(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
 ///     }
 /// }
 ///
 /// impl WorkerLeases for Workers {
 ///     fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
-///         Ok(self.transaction(|rows| {
-///             let free = rows.iter().position(|(_, until_ms)| *until_ms <= request.now_ms)?;
-///             let from_ms = rows[free].1;
-///             rows[free] = (request.instance.clone(), request.until_ms);
-///             Some(Lease {
-///                 worker_id: free as i64,
-///                 from_ms,
-///                 until_ms: request.until_ms,
-///                 token: Some(request.instance.clone()),
-///                 ..Lease::default()
-///             })
+///         Ok(self.transaction(|table| {
+///             let free = table.rows.iter().position(|(_, until_ms)| *until_ms <= request.now_ms)?;
+///             let (_, from_ms) = table.rows[free];
+///             let until_ms = request.until_ms;
+///             let token = table.hold(free, until_ms);
+///             Some(Lease { worker_id: free as i64, from_ms, until_ms, token, ..Lease::default() })
 ///         }))
 ///     }
 ///
 ///     fn renew(&self, lease: &Lease, until_ms: i64) -> Answer<Option<Renewal>> {
-///         Ok(self.transaction(|rows| {
-///             let (holder, stored_ms) = &mut rows[lease.worker_id as usize];
-///             let ours = lease.token.as_ref() == Some(holder);
+///         Ok(self.transaction(|table| {
+///             let (holder, stored_ms) = table.rows[lease.worker_id as usize];
+///             let ours = lease.token == Some(holder.to_string());
 ///             ours.then(|| {
-///                 *stored_ms = until_ms.max(*stored_ms);
-///                 Renewal { until_ms: *stored_ms, ..Renewal::default() }
+///                 let until_ms = until_ms.max(stored_ms);
+///                 let token = table.hold(lease.worker_id as usize, until_ms);
+///                 Renewal { until_ms, token, ..Renewal::default() }
 ///             })
 ///         }))
 ///     }
 ///
 ///     fn release(&self, lease: &Lease, until_ms: i64) -> Answer<()> {
-///         self.transaction(|rows| {
-///             let row = &mut rows[lease.worker_id as usize];
-///             if lease.token.as_ref() == Some(&row.0) {
-///                 *row = (String::new(), until_ms);
+///         self.transaction(|table| {
+///             let row = &mut table.rows[lease.worker_id as usize];
+///             if lease.token == Some(row.0.to_string()) {
+///                 *row = (0, until_ms);
 ///             }
 ///         });
 ///         Ok(())
@@ -66,7 +77,7 @@ use std::time::Duration;
 /// }
 ///
 /// # fn main() -> leafid::Result<()> {
-/// let workers = Workers(Mutex::new(std::array::from_fn(|_| (String::new(), 0))));
+/// let workers = Workers(Mutex::new(Table::default()));
 /// let flake = Snowflake::builder().worker(WorkerSource::leases(workers)).open()?;
 /// println!("{}", flake.next()?);
 /// # Ok(())
