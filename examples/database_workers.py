@@ -4,6 +4,9 @@ import sqlite3
 
 import leafid
 
+# The database's clock, which no client's can deceive; SQLite has that of its host.
+NOW_MS = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+
 
 class Workers:
     """Leases worker ids from a table that all hosts share."""
@@ -16,23 +19,24 @@ class Workers:
 
     def claim(self, request):
         with self.transaction() as db:
-            free = "SELECT id, until_ms FROM worker WHERE until_ms <= ? ORDER BY until_ms LIMIT 1"
+            free = f"SELECT id, until_ms FROM worker WHERE until_ms <= min(?, {NOW_MS}) ORDER BY until_ms LIMIT 1"
             row = db.execute(free, [request.now_ms]).fetchone()
             if row is None:
                 return None
-            take = "UPDATE worker SET holder = ?, until_ms = ? WHERE id = ?"
-            db.execute(take, [request.instance, request.until_ms, row[0]])
-        return leafid.Lease(row[0], from_ms=row[1], until_ms=request.until_ms, token=request.instance)
+            take = f"UPDATE worker SET holder = ?, until_ms = min(?, {NOW_MS} + 40000) WHERE id = ? RETURNING until_ms"
+            [(until_ms,)] = db.execute(take, [request.instance, request.until_ms, row[0]]).fetchall()
+        return leafid.Lease(row[0], from_ms=row[1], until_ms=until_ms, token=request.instance)
 
     def renew(self, lease, until_ms):
         token = secrets.token_hex(16)  # of two copies of this holder one has it, and the other one cannot renew
-        extend = "UPDATE worker SET until_ms = max(until_ms, ?), holder = ? WHERE id = ? AND holder = ? RETURNING until_ms"
+        extend = f"""UPDATE worker SET until_ms = max(until_ms, min(?, {NOW_MS} + 40000)), holder = ?
+                     WHERE id = ? AND holder = ? RETURNING until_ms"""
         with self.transaction() as db:
             rows = db.execute(extend, [until_ms, token, lease.worker_id, lease.token]).fetchall()
         return {"until_ms": rows[0][0], "token": token} if rows else None
 
     def release(self, lease, until_ms):
-        give_back = "UPDATE worker SET holder = NULL, until_ms = ? WHERE id = ? AND holder = ?"
+        give_back = "UPDATE worker SET holder = NULL, until_ms = min(until_ms, ?) WHERE id = ? AND holder = ?"
         with self.transaction() as db:
             db.execute(give_back, [until_ms, lease.worker_id, lease.token])
 

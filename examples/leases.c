@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define WORKERS 8
 
@@ -18,11 +19,21 @@ struct table {
     } row[WORKERS];
 };
 
+// The table's clock, which no client's can deceive: a span ends at most 40 s ahead of it.
+static int64_t clock_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 // A new token at each renewal: of two copies of a holder, one renews.
 static void hold(struct table *table, leafid_lease *lease, int64_t until_ms) {
+    int64_t most = clock_ms() + 40000, *stored = &table->row[lease->worker_id].until_ms;
+    if (until_ms > most) until_ms = most;
+    if (*stored < until_ms) *stored = until_ms;
+    lease->until_ms = *stored;
     snprintf(lease->token, LEAFID_TOKEN_SIZE, "%" PRId64, ++table->holders);
     snprintf(table->row[lease->worker_id].holder, LEAFID_TOKEN_SIZE, "%s", lease->token);
-    lease->until_ms = table->row[lease->worker_id].until_ms = until_ms;
 }
 
 static int claim(void *user_data, const leafid_claim_request *request, leafid_lease *lease, char *error,
@@ -32,7 +43,7 @@ static int claim(void *user_data, const leafid_claim_request *request, leafid_le
     (void)error, (void)error_cap;
     pthread_mutex_lock(&table->lock);
     for (int i = 0; i < WORKERS && status != LEAFID_OK; i++) {
-        if (table->row[i].until_ms > request->now_ms) continue;
+        if (table->row[i].until_ms > request->now_ms || table->row[i].until_ms > clock_ms()) continue;
         lease->worker_id = i;
         lease->from_ms = table->row[i].until_ms;
         hold(table, lease, request->until_ms);
@@ -46,9 +57,8 @@ static int renew(void *user_data, leafid_lease *lease, int64_t until_ms, char *e
     struct table *table = user_data;
     (void)error, (void)error_cap;
     pthread_mutex_lock(&table->lock);
-    int64_t stored = table->row[lease->worker_id].until_ms;
     int ours = strcmp(table->row[lease->worker_id].holder, lease->token) == 0;
-    if (ours) hold(table, lease, stored < until_ms ? until_ms : stored);
+    if (ours) hold(table, lease, until_ms);
     pthread_mutex_unlock(&table->lock);
     return ours ? LEAFID_OK : LEAFID_WORKER_LOST;
 }
@@ -59,7 +69,7 @@ static int release(void *user_data, const leafid_lease *lease, int64_t until_ms,
     pthread_mutex_lock(&table->lock);
     if (strcmp(table->row[lease->worker_id].holder, lease->token) == 0) {
         table->row[lease->worker_id].holder[0] = '\0';
-        table->row[lease->worker_id].until_ms = until_ms;
+        if (until_ms < table->row[lease->worker_id].until_ms) table->row[lease->worker_id].until_ms = until_ms;
     }
     pthread_mutex_unlock(&table->lock);
     return LEAFID_OK;

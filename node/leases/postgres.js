@@ -2,7 +2,7 @@
 
 // Leases of worker ids from a table of PostgreSQL, by pg.
 
-const { idsOf, newToken, quoted } = require('../lib/databases.js')
+const { AHEAD_MS, idsOf, newToken, quoted } = require('../lib/databases.js')
 const { postgres, problems } = require('../lib/postgres_database.js')
 
 function leases(given, { table: name = 'worker' } = {}) {
@@ -11,20 +11,22 @@ function leases(given, { table: name = 'worker' } = {}) {
   const columns = 'id int PRIMARY KEY, holder text, until_ms bigint NOT NULL DEFAULT 0'
   const create = `CREATE TABLE IF NOT EXISTS ${table} (${columns})`
   const add = `INSERT INTO ${table} (id) SELECT unnest($1::int[]) ON CONFLICT (id) DO NOTHING`
-  // The id that has been free for longest. SKIP LOCKED gives two clients two ids.
-  const claim = `WITH free AS (SELECT id, until_ms FROM ${table} WHERE until_ms <= $1::bigint
+  const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+  const end = wish => `least(${wish}::bigint, ${now} + ${AHEAD_MS})`
+  // The id that has been free for longest, by both clocks. SKIP LOCKED gives two clients two ids.
+  const claim = `WITH free AS (SELECT id, until_ms FROM ${table} WHERE until_ms <= least($1::bigint, ${now})
                                ORDER BY until_ms LIMIT 1 FOR UPDATE SKIP LOCKED)
-                 UPDATE ${table} SET holder = $2, until_ms = $3 FROM free
-                 WHERE ${table}.id = free.id RETURNING free.id, free.until_ms`
-  const renew = `UPDATE ${table} SET until_ms = greatest(until_ms, $1), holder = $2
+                 UPDATE ${table} SET holder = $2, until_ms = ${end('$3')} FROM free
+                 WHERE ${table}.id = free.id RETURNING free.id, free.until_ms AS from_ms, ${table}.until_ms`
+  const renew = `UPDATE ${table} SET until_ms = greatest(until_ms, ${end('$1')}), holder = $2
                  WHERE id = $3 AND holder = $4 RETURNING until_ms`
-  const release = `UPDATE ${table} SET until_ms = $1, holder = NULL WHERE id = $2 AND holder = $3`
+  const release = `UPDATE ${table} SET until_ms = least(until_ms, $1), holder = NULL WHERE id = $2 AND holder = $3`
 
   return {
     async claim({ instance, nowMs, untilMs }) {
       const [row] = await rows(claim, [nowMs, instance, untilMs])
       if (row === undefined) return null // none is free
-      return { workerId: row.id, fromMs: Number(row.until_ms), untilMs, token: instance }
+      return { workerId: row.id, fromMs: Number(row.from_ms), untilMs: Number(row.until_ms), token: instance }
     },
     async renew({ workerId, token }, untilMs) {
       const next = newToken()

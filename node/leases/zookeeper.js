@@ -2,9 +2,10 @@
 
 // Leases of worker ids from ZooKeeper, by the package zookeeper. A node for each worker id has the holder and the end of
 // the span. A write compares the version that was read, so a read from a server that is behind does no harm. Ephemeral
-// nodes are not used: they end with a session, and say nothing about the span of the last holder.
+// nodes are not used: they end with a session, and say nothing about the span of the last holder. ZooKeeper tells its
+// clock as the time of a write, to the folder.
 
-const { folder: checked, hostList, idsOf, newToken, within } = require('../lib/databases.js')
+const { AHEAD_MS, folder: checked, hostList, idsOf, newToken, within } = require('../lib/databases.js')
 
 function leases(hosts, { prefix = '/leafid/worker/' } = {}) {
   hostList(hosts, 'zk-1:2181,zk-2:2181, without a user')
@@ -31,6 +32,8 @@ function leases(hosts, { prefix = '/leafid/worker/' } = {}) {
     return { id, holder, endMs, version }
   }
 
+  const clock = async client => Number((await client.set(folder, '', -1)).mtime)
+
   /** An error if the version is no longer this one. */
   const write = (client, id, holder, endMs, version) =>
     client.set(`${folder}/${id}`, JSON.stringify([holder, endMs]), version)
@@ -39,8 +42,9 @@ function leases(hosts, { prefix = '/leafid/worker/' } = {}) {
     session(async client => {
       const { holder, endMs, version } = await read(client, workerId)
       if (holder !== token) return null // another one has the id
-      await write(client, workerId, newHolder, newEndMs(endMs), version)
-      return newEndMs(endMs)
+      const untilMs = await newEndMs(endMs, client)
+      await write(client, workerId, newHolder, untilMs, version)
+      return untilMs
     })
 
   const created = (client, path, value) =>
@@ -49,12 +53,14 @@ function leases(hosts, { prefix = '/leafid/worker/' } = {}) {
     })
 
   return {
-    claim: ({ instance, nowMs, untilMs }) =>
+    claim: ({ instance, nowMs, untilMs: wishMs }) =>
       session(async client => {
+        const clockMs = await clock(client)
+        const untilMs = Math.min(wishMs, clockMs + AHEAD_MS)
         const ids = await client.get_children(folder, false)
         const found = await Promise.all(ids.map(id => read(client, id)))
         for (const { id, endMs, version } of found.sort((one, other) => one.endMs - other.endMs)) {
-          if (endMs > nowMs) continue
+          if (endMs > Math.min(nowMs, clockMs)) continue // by both clocks
           try {
             await write(client, id, instance, untilMs, version)
             return { workerId: Number(id), fromMs: endMs, untilMs, token: instance }
@@ -66,10 +72,12 @@ function leases(hosts, { prefix = '/leafid/worker/' } = {}) {
       }),
     async renew(lease, untilMs) {
       const token = newToken()
-      const endMs = await change(lease, token, storedMs => Math.max(storedMs, untilMs))
+      const endMs = await change(lease, token, async (oldMs, client) => {
+        return Math.max(oldMs, Math.min(untilMs, (await clock(client)) + AHEAD_MS))
+      })
       return endMs && { untilMs: endMs, token }
     },
-    release: (lease, untilMs) => change(lease, null, () => untilMs),
+    release: (lease, untilMs) => change(lease, null, oldMs => Math.min(oldMs, untilMs)),
     async createTables({ workers } = {}) {
       const added = idsOf(workers)
       await session(async client => {

@@ -8,6 +8,8 @@ from typing import Any
 
 from ._leafid import InvalidArgumentError, refuse
 
+#: How far the end of a span may be ahead of the database's clock: 30 s, and 10 s that a client's clock may be fast.
+AHEAD_MS = 40_000
 _ENCODED = "|%(?!00)[0-9A-Fa-f]{2})*"
 _USER = r"(?:[^]\s/?#@%\\[<>^|]" + _ENCODED
 _HOST = r"(?:\[[0-9A-Fa-f:.]*]|[^]\s/?#@:,\\[<>^|]*)(?::[0-9]+)?"

@@ -96,6 +96,24 @@ def test_of_two_copies_of_a_holder_one_renews(space, tmp_path):
     assert workers.renew(lease, 4_000)["until_ms"] == 5_000
 
 
+def test_a_clock_that_is_a_year_ahead_blocks_no_worker_id(space, tmp_path):
+    def claim(now_ms):
+        return workers.claim(leafid.ClaimRequest(space["name"], "one", None, now_ms, now_ms + 30_000))
+
+    workers = Workers(tmp_path / "shared.db", range(2))
+    now = time.time_ns() // 1_000_000
+    year = now + 365 * 86_400_000
+    live, fast, third = claim(now), claim(year), claim(year)
+    renewed = workers.renew(fast, year)
+    most = time.time_ns() // 1_000_000 + 40_000
+    assert live.until_ms == now + 30_000
+    assert max(fast.until_ms, renewed["until_ms"]) <= most
+    # None, unless these calls took half a minute.
+    assert third is None or third.from_ms <= most - 40_000
+    workers.release(leafid.Lease(fast.worker_id, fast.from_ms, **renewed), fast.from_ms)
+    assert claim(now).worker_id == fast.worker_id
+
+
 def test_no_worker_id_is_free(space, tmp_path):
     with pytest.raises(leafid.WorkerInUseError, match="no free worker id"):
         leafid.Snowflake(Workers(tmp_path / "empty.db", ()), **space)

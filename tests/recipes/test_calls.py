@@ -99,6 +99,29 @@ def test_leases(kind):
             assert good == [], recipe
 
 
+@pytest.mark.parametrize("kind", [kind for kind in LEASES if kind != "pgbouncer"])
+def test_a_clock_that_is_a_year_ahead(kind):
+    """It takes no live lease, and blocks no id."""
+    with running(started, kind) as store:
+        for recipe in fresh(LEASES[kind], url_of(kind, store)):
+            now = time.time_ns() // 1_000_000
+            year = now + 365 * 86_400_000
+            _, live, _, fast, third, renewed, _, slow, _, after = recipe.call(
+                ["workers", 0, 0], ["claim", "live", now, now + 30_000], ["workers", 1, 1],
+                ["claim", "fast", year, year + 30_000], ["claim", "third", year, year + 30_000],
+                ["renew", 1, "fast", year + 30_000], ["release", 1, None, 0],
+                ["claim", "slow", now - 10_000, now - 9_000], ["release", 1, "slow", year],
+                ["claim", "after", now, now + 30_000],
+            )  # fmt: skip
+            ended = time.time_ns() // 1_000_000
+            assert live == [0, 0, now + 30_000, "live"], recipe
+            assert fast[:2] == [1, 0] and max(fast[2], renewed[0]) <= ended + 40_000, recipe
+            # None, unless these calls took half a minute.
+            assert third is None or third[1] <= ended, recipe
+            assert slow == [1, 0, now - 9_000, "slow"], recipe
+            assert after == [1, now - 9_000, now + 30_000, "after"], recipe
+
+
 def noticed(recipes, url, begin):
     """Each finds one thing that is wrong, and says it with its value and what to do."""
     for recipe in recipes:

@@ -10,8 +10,8 @@ from zookeeper import ZooKeeper
 BREAKS = {
     ("py", "leases.postgres"): [(" FOR UPDATE SKIP LOCKED", "")],
     ("mjs", "leases.postgres"): [(" FOR UPDATE SKIP LOCKED", "")],
-    ("py", "leases.redis"): [("redis.call('ZADD', KEYS[1], ARGV[2], free[1])", "")],
-    ("mjs", "leases.redis"): [("redis.call('ZADD', KEYS[1], ARGV[2], free[1])", "")],
+    ("py", "leases.redis"): [("redis.call('ZADD', KEYS[1], free[3], free[1])", "")],
+    ("mjs", "leases.redis"): [("redis.call('ZADD', KEYS[1], free[3], free[1])", "")],
     ("py", "leases.etcd"): [('[{"key": key, "result": "EQUAL", **unchanged}]', "[]")],
     ("mjs", "leases.etcd"): [("[{ key, result: 'EQUAL', ...unchanged }]", "[]")],
     ("py", "leases.zookeeper"): [("until_ms]).encode(), version)", "until_ms]).encode())")],

@@ -8,6 +8,8 @@ const { URL } = require('node:url')
 const { isText } = require('./readers.js')
 const { refuse, refuseText } = require('./refuse.js')
 
+/** How far the end of a span may be ahead of the database's clock: 30 s, and 10 s that a client's clock may be fast. */
+const AHEAD_MS = 40_000
 const ENCODED = '|%(?!00)[0-9A-Fa-f]{2})*'
 const USER = String.raw`(?:[^\]\s/?#@%\\[<>^|]` + ENCODED
 const HOST = String.raw`(?:\[[0-9A-Fa-f:.]*\]|[^\]\s/?#@:,\\[<>^|]*)(?::[0-9]+)?`
@@ -99,4 +101,16 @@ async function within(ms, who, promise) {
   }
 }
 
-module.exports = { folder, hostList, idsOf, listed, newToken, quoted, settingsOf, wholeUrl, within, wrongColumns }
+module.exports = {
+  AHEAD_MS,
+  folder,
+  hostList,
+  idsOf,
+  listed,
+  newToken,
+  quoted,
+  settingsOf,
+  wholeUrl,
+  within,
+  wrongColumns,
+}

@@ -6,16 +6,18 @@
 
 By the JSON gateway that every etcd has, and no package. A key for each worker id has the holder and the end of the
 span. A write compares the value that was read, so it fails if another client wrote meanwhile. A lease of etcd is not
-used: it ends by the clock of etcd, and says nothing about the span of the last holder.
+used: it ends by the clock of etcd, and says nothing about the span of the last holder. etcd tells its clock as the Date
+of its answers.
 """
 
 import base64
+import email.utils
 import json
 import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-from .._databases import folder, ids_of, new_token, whole_url
+from .._databases import AHEAD_MS, folder, ids_of, new_token, whole_url
 from .._leafid import ClaimRequest, Lease
 
 __all__ = ["Leases", "leases"]
@@ -48,22 +50,24 @@ class Leases:
         self._all = {"key": _encoded(prefix), "range_end": _encoded(end)}
 
     def claim(self, request: ClaimRequest) -> Lease | None:
-        """Leases the id that has been free for longest; None if none is free."""
-        for id, stored, before in self._read(self._all):
-            free = stored["until_ms"] <= request.now_ms
-            if free and self._write(id, before, request.instance, request.until_ms):
-                return Lease(id, stored["until_ms"], request.until_ms, token=request.instance)
+        """Leases the id that has been free for longest, by both clocks; None if none is free."""
+        found, now_ms = self._read(self._all)
+        until_ms = min(request.until_ms, now_ms + AHEAD_MS)
+        for id, stored, before in found:
+            free = stored["until_ms"] <= min(request.now_ms, now_ms)
+            if free and self._write(id, before, request.instance, until_ms):
+                return Lease(id, stored["until_ms"], until_ms, token=request.instance)
         return None
 
     def renew(self, lease: Lease, until_ms: int) -> Lease | None:
         """Extends a span, and changes its token; None if another one has the id."""
         token = new_token()
-        end_ms = self._change(lease, token, lambda stored_ms: max(stored_ms, until_ms))
+        end_ms = self._change(lease, token, lambda old_ms, now_ms: max(old_ms, min(until_ms, now_ms + AHEAD_MS)))
         return None if end_ms is None else Lease(lease.worker_id, lease.from_ms, end_ms, token=token)
 
     def release(self, lease: Lease, until_ms: int) -> None:
         """Gives the id back, of which no id at or after until_ms was made."""
-        self._change(lease, None, lambda stored_ms: until_ms)
+        self._change(lease, None, lambda old_ms, _: min(old_ms, until_ms))
 
     def create_tables(self, workers: int | range = 1024) -> None:
         """Makes the keys of these worker ids if they are missing. No lease is changed."""
@@ -73,24 +77,26 @@ class Leases:
 
     def check(self) -> list[str]:
         """What is wrong with the keys, each with what mends it. An error if etcd does not answer."""
-        return [] if self._read(self._all) else [f"there are no keys {self._prefix}…: create_tables() makes them"]
+        return [] if self._read(self._all)[0] else [f"there are no keys {self._prefix}…: create_tables() makes them"]
 
-    def _change(self, lease: Lease, holder: str | None, end_ms: Callable[[int], int]) -> int | None:
-        for id, stored, before in self._read({"key": _encoded(f"{self._prefix}{lease.worker_id}")}):
+    def _change(self, lease: Lease, holder: str | None, end_ms: Callable[[int, int], int]) -> int | None:
+        found, now_ms = self._read({"key": _encoded(f"{self._prefix}{lease.worker_id}")})
+        for id, stored, before in found:
             if stored["holder"] == lease.token:
-                until_ms = end_ms(stored["until_ms"])
+                until_ms = end_ms(stored["until_ms"], now_ms)
                 if not self._write(id, before, holder, until_ms):
                     raise RuntimeError("another client wrote meanwhile")  # leafid calls again
                 return until_ms
         return None  # another one has the id
 
-    def _read(self, keys: dict[str, str]) -> list[tuple[int, Any, str]]:
-        """Worker id, what is stored, and its bytes, the one that has been free for longest first."""
+    def _read(self, keys: dict[str, str]) -> tuple[list[tuple[int, Any, str]], int]:
+        """Worker id, what is stored, and its bytes, the one that has been free for longest first; and etcd's clock."""
+        answer, now_ms = self._call("range", keys)
         found = []
-        for row in self._call("range", keys).get("kvs", []):
+        for row in answer.get("kvs", []):
             id = int(base64.b64decode(row["key"]).decode().removeprefix(self._prefix))
             found.append((id, json.loads(base64.b64decode(row["value"])), row["value"]))
-        return sorted(found, key=lambda worker: worker[1]["until_ms"])
+        return sorted(found, key=lambda worker: worker[1]["until_ms"]), now_ms
 
     def _write(self, id: int, before: str, holder: str | None, until_ms: int) -> bool:
         """Whether the value was still `before`."""
@@ -99,9 +105,11 @@ class Leases:
 
     def _put(self, key: str, unchanged: dict[str, str], value: str) -> bool:
         compare = [{"key": key, "result": "EQUAL", **unchanged}]
-        done = self._call("txn", {"compare": compare, "success": [{"request_put": {"key": key, "value": value}}]})
+        done, _ = self._call("txn", {"compare": compare, "success": [{"request_put": {"key": key, "value": value}}]})
         return bool(done.get("succeeded", False))
 
-    def _call(self, name: str, request: dict[str, Any]) -> Any:
+    def _call(self, name: str, request: dict[str, Any]) -> tuple[Any, int]:
         with urllib.request.urlopen(f"{self._url}/v3/kv/{name}", json.dumps(request).encode(), timeout=1) as answer:
-            return json.load(answer)
+            if not (date := answer.headers["Date"]):
+                raise RuntimeError("the answer of etcd has no Date, and its clock is not known: no proxy may remove it")
+            return json.load(answer), int(email.utils.parsedate_to_datetime(date).timestamp()) * 1000

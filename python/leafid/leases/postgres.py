@@ -9,7 +9,7 @@ By psycopg, asyncpg, or an engine of SQLAlchemy.
 
 from typing import Any, Literal
 
-from .._databases import ids_of, new_token, quoted
+from .._databases import AHEAD_MS, ids_of, new_token, quoted
 from .._leafid import ClaimRequest, Lease
 from .._postgres import Postgres
 
@@ -17,14 +17,16 @@ __all__ = ["Leases", "leases"]
 
 CREATE = "CREATE TABLE IF NOT EXISTS {} (id int PRIMARY KEY, holder text, until_ms bigint NOT NULL DEFAULT 0)"
 ADD = "INSERT INTO {} (id) SELECT unnest(%s::int[]) ON CONFLICT (id) DO NOTHING"
-# The id that has been free for longest. SKIP LOCKED gives two clients two ids.
-CLAIM = """WITH free AS (SELECT id, until_ms FROM {0} WHERE until_ms <= %s
-                         ORDER BY until_ms LIMIT 1 FOR UPDATE SKIP LOCKED)
-           UPDATE {0} SET holder = %s, until_ms = %s FROM free
-           WHERE {0}.id = free.id RETURNING free.id, free.until_ms"""
-RENEW = """UPDATE {} SET until_ms = greatest(until_ms, %s), holder = %s
-           WHERE id = %s AND holder = %s RETURNING until_ms"""
-RELEASE = "UPDATE {} SET until_ms = %s, holder = NULL WHERE id = %s AND holder = %s"
+NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+END = f"least(%s, {NOW} + {AHEAD_MS})"
+# The id that has been free for longest, by both clocks. SKIP LOCKED gives two clients two ids.
+CLAIM = f"""WITH free AS (SELECT id, until_ms FROM {{0}} WHERE until_ms <= least(%s, {NOW})
+                          ORDER BY until_ms LIMIT 1 FOR UPDATE SKIP LOCKED)
+            UPDATE {{0}} SET holder = %s, until_ms = {END} FROM free
+            WHERE {{0}}.id = free.id RETURNING free.id, free.until_ms, {{0}}.until_ms"""
+RENEW = f"""UPDATE {{}} SET until_ms = greatest(until_ms, {END}), holder = %s
+            WHERE id = %s AND holder = %s RETURNING until_ms"""
+RELEASE = "UPDATE {} SET until_ms = least(until_ms, %s), holder = NULL WHERE id = %s AND holder = %s"
 
 
 def leases(url: Any, /, *, table: str = "worker", driver: Literal["psycopg", "asyncpg"] = "psycopg") -> "Leases":
@@ -48,8 +50,8 @@ class Leases:
         rows = self._rows(CLAIM, request.now_ms, request.instance, request.until_ms)
         if not rows:
             return None
-        [(worker_id, from_ms)] = rows
-        return Lease(worker_id, from_ms, request.until_ms, token=request.instance)
+        [(worker_id, from_ms, until_ms)] = rows
+        return Lease(worker_id, from_ms, until_ms, token=request.instance)
 
     def renew(self, lease: Lease, until_ms: int) -> Lease | None:
         """Extends a span, and changes its token; None if another one has the id."""

@@ -10,28 +10,35 @@ ends by the clock of Redis, and says nothing about the span of the last holder.
 
 from typing import Any
 
-from .._databases import ids_of, new_token, text
+from .._databases import AHEAD_MS, ids_of, new_token, text
 from .._leafid import ClaimRequest, Lease
 from .._redis import Redis
 
 __all__ = ["Leases", "leases"]
 
-CLAIM = """
-local free = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'WITHSCORES', 'LIMIT', 0, 1)
+CLOCK = f"""
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local most = now + {AHEAD_MS}
+"""
+# The id that has been free for longest, by both clocks.
+CLAIM = CLOCK + """
+local free = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', math.min(ARGV[1], now), 'WITHSCORES', 'LIMIT', 0, 1)
 if #free == 0 then return false end
-redis.call('ZADD', KEYS[1], ARGV[2], free[1])
+free[3] = math.min(ARGV[2], most)
+redis.call('ZADD', KEYS[1], free[3], free[1])
 redis.call('HSET', KEYS[2], free[1], ARGV[3])
 return free
 """
-RENEW = """
+RENEW = CLOCK + """
 if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return false end
-redis.call('ZADD', KEYS[1], 'GT', ARGV[3], ARGV[1])
+redis.call('ZADD', KEYS[1], 'GT', math.min(ARGV[3], most), ARGV[1])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[4])
 return redis.call('ZSCORE', KEYS[1], ARGV[1])
 """
 RELEASE = """
 if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return false end
-redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
+redis.call('ZADD', KEYS[1], 'LT', ARGV[3], ARGV[1])
 return redis.call('HDEL', KEYS[2], ARGV[1])
 """
 
@@ -56,7 +63,8 @@ class Leases:
         free: Any = self._db.run(CLAIM, self._keys, request.now_ms, request.until_ms, request.instance)
         if not free:
             return None
-        return Lease(int(free[0]), int(free[1]), request.until_ms, token=request.instance)
+        worker_id, from_ms, until_ms = map(int, free)
+        return Lease(worker_id, from_ms, until_ms, token=request.instance)
 
     def renew(self, lease: Lease, until_ms: int) -> Lease | None:
         """Extends a span, and changes its token; None if another one has the id."""

@@ -6,7 +6,7 @@
 
 By kazoo. A node for each worker id has the holder and the end of the span. A write compares the version that was read,
 so a read from a server that is behind does no harm. Ephemeral nodes are not used: they end with a session, and say
-nothing about the span of the last holder.
+nothing about the span of the last holder. ZooKeeper tells its clock as the time of a write, to the folder.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .._databases import folder, host_list, ids_of, new_token
+from .._databases import AHEAD_MS, folder, host_list, ids_of, new_token
 from .._leafid import ClaimRequest, Lease
 
 __all__ = ["Leases", "leases"]
@@ -40,26 +40,32 @@ class Leases:
         self._hosts, self._folder = hosts, prefix.rstrip("/")
 
     def claim(self, request: ClaimRequest) -> Lease | None:
-        """Leases the id that has been free for longest; None if none is free."""
+        """Leases the id that has been free for longest, by both clocks; None if none is free."""
         with self._session() as client:
+            now_ms = self._now_ms(client)
+            until_ms = min(request.until_ms, now_ms + AHEAD_MS)
             asked = [(id, self._ask(client, id)) for id in self._ids(client)]
             found = [(*self._read(answer), id) for id, answer in asked]
             for _, end_ms, version, id in sorted(found, key=lambda worker: worker[1]):
-                if end_ms <= request.now_ms:
+                if end_ms <= min(request.now_ms, now_ms):
                     with contextlib.suppress(self._errors.BadVersionError):  # another client was faster: the next id
-                        self._write(client, id, request.instance, request.until_ms, version)
-                        return Lease(id, end_ms, request.until_ms, token=request.instance)
+                        self._write(client, id, request.instance, until_ms, version)
+                        return Lease(id, end_ms, until_ms, token=request.instance)
         return None
 
     def renew(self, lease: Lease, until_ms: int) -> Lease | None:
         """Extends a span, and changes its token; None if another one has the id."""
         token = new_token()
-        end_ms = self._change(lease, token, lambda stored_ms: max(stored_ms, until_ms))
+
+        def longer_ms(old_ms: int, client: Any) -> int:
+            return max(old_ms, min(until_ms, self._now_ms(client) + AHEAD_MS))
+
+        end_ms = self._change(lease, token, longer_ms)
         return None if end_ms is None else Lease(lease.worker_id, lease.from_ms, end_ms, token=token)
 
     def release(self, lease: Lease, until_ms: int) -> None:
         """Gives the id back, of which no id at or after until_ms was made."""
-        self._change(lease, None, lambda stored_ms: until_ms)
+        self._change(lease, None, lambda old_ms, _: min(old_ms, until_ms))
 
     def create_tables(self, workers: int | range = 1024) -> None:
         """Makes the nodes of these worker ids if they are missing. No lease is changed."""
@@ -87,17 +93,20 @@ class Leases:
             client.stop()
             client.close()
 
-    def _change(self, lease: Lease, new_holder: str | None, new_end_ms: Callable[[int], int]) -> int | None:
+    def _change(self, lease: Lease, new_holder: str | None, new_end_ms: Callable[[int, Any], int]) -> int | None:
         with self._session() as client:
             holder, end_ms, version = self._read(self._ask(client, lease.worker_id))
             if holder != lease.token:
                 return None  # another one has the id
-            end_ms = new_end_ms(end_ms)
+            end_ms = new_end_ms(end_ms, client)
             self._write(client, lease.worker_id, new_holder, end_ms, version)
             return end_ms
 
     def _ids(self, client: Any) -> list[int]:
         return [int(id) for id in client.get_children_async(self._folder).get(timeout=1)]
+
+    def _now_ms(self, client: Any) -> int:
+        return int(client.set_async(self._folder, b"").get(timeout=1).mtime)
 
     def _ask(self, client: Any, id: int) -> Any:
         return client.get_async(f"{self._folder}/{id}")

@@ -16,6 +16,7 @@ use std::time::Duration;
 /// ```no_run
 /// use leafid::{Answer, ClaimRequest, Lease, Renewal, Snowflake, WorkerLeases, WorkerSource};
 /// use std::sync::{Mutex, PoisonError};
+/// use std::time::UNIX_EPOCH;
 ///
 /// // In production, a table that all hosts share. Each locked section is one transaction there.
 /// struct Workers(Mutex<Table>);
@@ -42,12 +43,18 @@ use std::time::Duration;
 ///     }
 /// }
 ///
+/// /// The table's clock, which no client's can deceive: a span ends at most 40 s ahead of it.
+/// fn clock_ms() -> i64 {
+///     UNIX_EPOCH.elapsed().map_or(0, |since| since.as_millis() as i64)
+/// }
+///
 /// impl WorkerLeases for Workers {
 ///     fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>> {
 ///         Ok(self.transaction(|table| {
-///             let free = table.rows.iter().position(|(_, until_ms)| *until_ms <= request.now_ms)?;
+///             let now_ms = request.now_ms.min(clock_ms());
+///             let free = table.rows.iter().position(|(_, until_ms)| *until_ms <= now_ms)?;
 ///             let (_, from_ms) = table.rows[free];
-///             let until_ms = request.until_ms;
+///             let until_ms = request.until_ms.min(clock_ms() + 40_000);
 ///             let token = table.hold(free, until_ms);
 ///             Some(Lease { worker_id: free as i64, from_ms, until_ms, token, ..Lease::default() })
 ///         }))
@@ -58,7 +65,7 @@ use std::time::Duration;
 ///             let (holder, stored_ms) = table.rows[lease.worker_id as usize];
 ///             let ours = lease.token == Some(holder.to_string());
 ///             ours.then(|| {
-///                 let until_ms = until_ms.max(stored_ms);
+///                 let until_ms = until_ms.min(clock_ms() + 40_000).max(stored_ms);
 ///                 let token = table.hold(lease.worker_id as usize, until_ms);
 ///                 Renewal { until_ms, token, ..Renewal::default() }
 ///             })
@@ -69,7 +76,7 @@ use std::time::Duration;
 ///         self.transaction(|table| {
 ///             let row = &mut table.rows[lease.worker_id as usize];
 ///             if lease.token == Some(row.0.to_string()) {
-///                 *row = (0, until_ms);
+///                 *row = (0, until_ms.min(row.1));
 ///             }
 ///         });
 ///         Ok(())
