@@ -40,7 +40,7 @@ async function serverOf(t, store, ...options) {
     const words = ['--store', store, '--listen', url.slice(7), ...options]
     // No tag is held before a test asks for its ids.
     child = spawn(binary, words, { stdio: 'ignore', env: { ...process.env, LEAFID_SERVER_WARM_TAGS: '0' } })
-    while (!(await fetch(`${url}/health`).catch(() => null))?.ok) await new Promise(done => setTimeout(done, 50))
+    while (!(await fetch(`${url}/ready`).catch(() => null))?.ok) await new Promise(done => setTimeout(done, 50))
   }
   const stop = () =>
     new Promise(done => {
