@@ -51,8 +51,6 @@ pub(crate) struct Seat {
     is_short: bool,
     /// Until when those who open wait for the cache of the lease.
     opens_by: Duration,
-    /// When the last renewal that succeeded was asked for.
-    renewed_at: Option<Duration>,
 }
 
 /// What became of the span.
@@ -93,7 +91,6 @@ impl Seat {
             is_record_lost: false,
             is_short: false,
             opens_by: m.boot.saturating_add(m.disk_bound()),
-            renewed_at: None,
         }
     }
 
@@ -224,18 +221,15 @@ impl Seat {
         let held = self.lease.as_mut()?;
         let end = held.call_ended(answer, &m.settings.layout, since, m.boot, m.now_ms);
         if end == RenewalEnd::Kept {
-            (self.renewed_at, self.is_uncached) = (Some(since), self.cache.is_some());
+            self.is_uncached = self.cache.is_some();
         }
         Some((end, held.lease().until_ms))
     }
 
-    /// A renewal of servers ended after it was abandoned, because its host did not report its end in time. If none that was asked for later has succeeded, its token is the last.
+    /// A renewal of servers ended after it was abandoned, because its host did not report its end in time.
     pub(crate) fn renewed_late(&mut self, answer: RenewalAnswer, since: Duration, m: &Moment<'_>) {
-        if let (RenewalAnswer::Renewed(renewal), Some(held)) = (answer, &mut self.lease)
-            && self.renewed_at.is_none_or(|at| since > at)
-            && held.call_ended_late(renewal, &m.settings.layout, m.now_ms)
-        {
-            self.renewed_at = Some(since);
+        if let (RenewalAnswer::Renewed(renewal), Some(held)) = (answer, &mut self.lease) {
+            held.call_ended_late(renewal, &m.settings.layout, since, m.now_ms);
         }
     }
 

@@ -15,7 +15,7 @@
 //! | in flight | not held, lost | lost: the host drops the lease |
 
 use crate::time::back_off::SHORTEST_BACK_OFF;
-use crate::{BackOff, Code, Error, Layout, Lease, Renewal, Span};
+use crate::{BackOff, Code, Error, Layout, Lease, Renewal, Result, Span};
 use alloc::format;
 use core::time::Duration;
 
@@ -33,7 +33,7 @@ pub(crate) struct HeldLease {
     lease: Lease,
     /// The first tick outside the lease.
     until: u64,
-    /// The boot time before the last call that succeeded.
+    /// The boot time before the call that made the last token.
     asked: Duration,
     /// The time of the next renewal: half-way, or after a failure.
     renew_at: Duration,
@@ -151,10 +151,8 @@ impl HeldLease {
         self.in_flight = None;
         self.called_at = boot_time;
         let error = match answer {
-            RenewalAnswer::Renewed(renewal) => match self.lease.renewed(renewal, layout, now_ms) {
-                Ok((lease, until)) => {
-                    self.lease = lease;
-                    self.until = self.until.max(until);
+            RenewalAnswer::Renewed(renewal) => match self.take(renewal, layout, asked, now_ms) {
+                Ok(()) => {
                     self.renewed(asked, now_ms);
                     return RenewalEnd::Kept;
                 }
@@ -170,18 +168,44 @@ impl HeldLease {
         RenewalEnd::Failed(error)
     }
 
-    /// A call ended after it counted as failed. Its token is the source's last one. Nothing else of it counts: another call
-    /// may be in flight. Returns whether the lease was renewed.
-    pub(crate) fn call_ended_late(&mut self, renewal: Renewal, layout: &Layout, now_ms: i64) -> bool {
-        let Ok((lease, until)) = self.lease.renewed(renewal, layout, now_ms) else { return false };
-        (self.lease, self.until) = (lease, self.until.max(until));
-        true
+    /// A call ended after it counted as failed. If none after it has succeeded, its token is the source's last one.
+    /// Nothing else of it counts: another call may be in flight.
+    pub(crate) fn call_ended_late(
+        &mut self,
+        renewal: Renewal,
+        layout: &Layout,
+        asked: Duration,
+        now_ms: i64,
+    ) {
+        if asked > self.asked {
+            // Why its span is of no use is known by the calls after it.
+            let _ = self.take(renewal, layout, asked, now_ms);
+        }
+    }
+
+    /// What a renewal brought: a token, also where its span is of no use.
+    fn take(&mut self, renewal: Renewal, layout: &Layout, asked: Duration, now_ms: i64) -> Result<()> {
+        if self.take_token(&renewal) {
+            self.asked = asked;
+        }
+        let (lease, until) = self.lease.renewed(renewal, layout, now_ms)?;
+        self.lease = lease;
+        self.until = self.until.max(until);
+        Ok(())
+    }
+
+    /// The source knows the lease by this token alone from now on. Returns whether the renewal is of this lease.
+    fn take_token(&mut self, renewal: &Renewal) -> bool {
+        let is_its = renewal.worker_id.is_none_or(|worker_id| worker_id == self.lease.worker_id);
+        if is_its && renewal.token.is_some() {
+            self.lease.token.clone_from(&renewal.token);
+        }
+        is_its
     }
 
     fn renewed(&mut self, asked: Duration, now_ms: i64) {
         let left_ms = self.lease.until_ms.saturating_sub(now_ms);
         let life_ms = self.lease.lease_ms.map_or(left_ms, |lease_ms| lease_ms.min(left_ms)).max(20);
-        self.asked = asked;
         self.renew_at = asked.saturating_add(Duration::from_millis(life_ms as u64 / 2));
         self.ends = self.lease.lease_ms.map(|ms| asked.saturating_add(Duration::from_millis(ms as u64)));
         self.back_off.succeeded();
@@ -200,7 +224,7 @@ impl HeldLease {
         &self.lease
     }
 
-    /// The boot time before the last call that succeeded.
+    /// The boot time before the call that made the last token.
     pub(crate) fn asked(&self) -> Duration {
         self.asked
     }
@@ -269,15 +293,16 @@ impl HeldLease {
 
     /// The lease to release at a close; `None` if it is lost. `late` is the result of a renewal that ended after the
     /// close: its token is the one to release.
-    pub(crate) fn into_released(self, late: Option<RenewalAnswer>) -> Option<Lease> {
+    pub(crate) fn into_released(mut self, late: Option<RenewalAnswer>) -> Option<Lease> {
         match late {
             // Another holder may have the worker id.
-            Some(RenewalAnswer::NotHeld | RenewalAnswer::Lost(_)) => None,
+            Some(RenewalAnswer::NotHeld | RenewalAnswer::Lost(_)) => return None,
             Some(RenewalAnswer::Renewed(renewal)) => {
-                Some(Lease { token: renewal.token.or(self.lease.token), ..self.lease })
+                self.take_token(&renewal);
             }
-            Some(RenewalAnswer::Failed(_)) | None => Some(self.lease),
+            Some(RenewalAnswer::Failed(_)) | None => {}
         }
+        Some(self.lease)
     }
 
     fn lost(&self, what: &str) -> Error {
@@ -369,6 +394,40 @@ mod tests {
             assert_eq!(end, RenewalEnd::Failed(down()));
             assert_eq!(held.due_in(at(failed_at)), Duration::from_millis(due), "{failed_at}");
         }
+    }
+
+    #[test]
+    fn the_token_of_a_renewal_counts_also_where_its_span_does_not() {
+        let renewal = |until_ms| Renewal { until_ms, token: Some("second".into()), ..Renewal::default() };
+        let passed = renewal(4_000);
+        let of_another = Renewal { worker_id: Some(8), ..renewal(9_000) };
+        let too_long = Renewal { lease_ms: Some(0), ..renewal(9_000) };
+        for (renewal, token) in [(passed, "second"), (of_another, "first"), (too_long, "second")] {
+            let mut in_time = held();
+            assert!(in_time.begin_call(at(500), 1_500, false).is_some());
+            let answer = RenewalAnswer::Renewed(renewal.clone());
+            let end = in_time.call_ended(answer, &layout(), at(500), at(4_000), 5_000);
+            assert!(matches!(end, RenewalEnd::Failed(_)), "{end:?}");
+            let mut late = held();
+            late.call_ended_late(renewal, &layout(), at(500), 5_000);
+            for held in [in_time, late] {
+                assert_eq!((held.lease().token.as_deref(), held.bound(at(999))), (Some(token), 3_000));
+                assert_eq!(held.bound(at(1_000)), 0, "it ends as before");
+                let released = held.into_released(None).and_then(|lease| lease.token);
+                assert_eq!(released.as_deref(), Some(token));
+            }
+        }
+    }
+
+    #[test]
+    fn of_two_renewals_the_token_of_the_one_that_was_asked_for_last_counts() {
+        let renewal =
+            |until_ms, token: &str| Renewal { until_ms, token: Some(token.into()), ..Renewal::default() };
+        let mut held = held();
+        let passed = RenewalAnswer::Renewed(renewal(4_000, "third"));
+        held.call_ended(passed, &layout(), at(700), at(4_000), 5_000);
+        held.call_ended_late(renewal(9_000, "second"), &layout(), at(500), 5_000);
+        assert_eq!((held.lease().token.as_deref(), held.asked()), (Some("third"), at(700)));
     }
 
     #[test]
