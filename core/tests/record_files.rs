@@ -133,12 +133,8 @@ fn a_lost_newest_slot_is_bridged_by_the_record_before_and_the_clock() {
 
 #[test]
 fn a_file_that_another_run_wrote_is_not_written() {
-    let lost = |what: &str| {
-        format!(
-            "{PATH} {what} while worker id 7 was in use; no further ids are issued by this generator: find out what \
-             changed the file, then close and open again"
-        )
-    };
+    let lost =
+        |what: &str| format!("{PATH} {what} while worker id 7 was in use: find out what changed the file");
     let (other, _) = running(2);
     let (mut later, mut its) = running(1);
     for _ in 0..2 {

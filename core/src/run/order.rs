@@ -7,7 +7,7 @@
 //! | `Claiming` | its round is undone, and its lease is released | `Failed`; `Claiming` again for those who asked meanwhile |
 //! | `Claiming` | the last opener has left, or the disk does not answer | `Claiming`: the round is undone |
 //! | `Claiming` | the disk still does not answer those who asked meanwhile | `Claiming`: they get that error as well |
-//! | `Held` | the lease is lost, or is over | `Lost` |
+//! | `Held` | the lease is lost, or is over; its record is lost | `Lost` |
 //! | `Lost` | a claim is due, and nothing of the one before is left | `Lost`: a new round |
 //! | `Lost` | the rest of its span is used up | `Lost`: the generator is sealed, and its worker id is given back |
 //! | `Lost` | the round got a lease | `Lost`: the generator is sealed, and its worker id is given back |
@@ -350,15 +350,17 @@ impl RunOrder {
 
     /// Tells callers what became of the span.
     pub(crate) fn tell_span(&mut self, end: SpanEnd, m: &mut Moment<'_>) {
-        if let Some(seat) = &self.seat {
-            self.log.0.reserved_until = seat.file.record().run.until;
-        }
+        self.seat.iter().for_each(|seat| self.log.0.reserved_until = seat.file.record().run.until);
         self.note_span(&end, m);
-        self.callers.answer_spans(match end {
+        let answer = match end {
             SpanEnd::NotNeeded | SpanEnd::Granted => Answer::Look,
             SpanEnd::NoRoom => Answer::NoRoom,
             SpanEnd::Failed(error) => Answer::Failed(error),
-        });
+            // Callers wait for the next lease.
+            SpanEnd::Lost(_) if self.life == Life::Lost => return,
+            SpanEnd::Lost(why) => return self.lose(why, m),
+        };
+        self.callers.answer_spans(answer);
         m.notices.wake();
     }
 
@@ -399,8 +401,7 @@ impl RunOrder {
         self.log.0.note_lease(until_ms, Some(why.clone()));
         // If leases are lost one after another without a renewal, the time between the claims grows.
         let losses = if self.is_kept { 0 } else { self.losses };
-        self.losses = losses.saturating_add(1);
-        self.is_kept = false;
+        (self.losses, self.is_kept) = (losses.saturating_add(1), false);
         self.loss = Some(Loss::new(self.worker_id.unwrap_or(0), why, losses, m));
         self.life = Life::Lost;
         self.callers.answer_opens(Answer::Look);

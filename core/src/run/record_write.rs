@@ -157,8 +157,7 @@ impl RecordWrite {
 
     fn lost(&self, what: &str) -> Error {
         let message = format!(
-            "{} {what} while worker id {} was in use; no further ids are issued by this generator: find out what \
-             changed the file, then close and open again",
+            "{} {what} while worker id {} was in use: find out what changed the file",
             self.path, self.stored.record.worker_id
         );
         Error::new(Code::WorkerLost, message)

@@ -45,7 +45,7 @@ pub(crate) struct Seat {
     writing: Option<Span>,
     /// After a failure, no span is written before this time unless a caller waits.
     rests_until: Option<Duration>,
-    /// A lost record does not come back.
+    /// A lost record does not come back: without a lease there is no further span.
     is_record_lost: bool,
     /// The lease has no more ticks: the next span waits for its renewal.
     is_short: bool,
@@ -62,6 +62,8 @@ pub(crate) enum SpanEnd {
     /// The logical clock is so far ahead that no span may be granted yet.
     NoRoom,
     Failed(Error),
+    /// The record of a leased worker id is lost: as its lease would be, for the spans are the source's.
+    Lost(Error),
 }
 
 /// What is to be done about the span.
@@ -199,8 +201,19 @@ impl Seat {
             Err(error) => {
                 self.extension.failed();
                 self.rests_until = Some(m.boot.saturating_add(self.extension.back_off()));
-                self.is_record_lost |= error.code() == Code::WorkerLost && self.lease.is_none();
-                SpanEnd::Failed(error)
+                match (error.code(), &self.lease) {
+                    (Code::WorkerLost, Some(_)) => {
+                        SpanEnd::Lost(advised(&error, "; leafid claims another worker id; call again"))
+                    }
+                    (Code::WorkerLost, None) => {
+                        self.is_record_lost = true;
+                        SpanEnd::Failed(advised(
+                            &error,
+                            ", then close and open again; no further ids are issued",
+                        ))
+                    }
+                    _ => SpanEnd::Failed(error),
+                }
             }
         }
     }
@@ -299,6 +312,10 @@ impl Seat {
         });
         earliest(&[span_due, lease_due])
     }
+}
+
+fn advised(error: &Error, advice: &str) -> Error {
+    Error::new(error.code(), format!("{}{advice}", error.message()))
 }
 
 /// The cache of the lease; `None` where leases are not cached: without servers, and without records.

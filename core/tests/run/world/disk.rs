@@ -13,6 +13,8 @@ pub(crate) type Pid = usize;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Disk {
     locks: BTreeMap<u32, Pid>,
+    /// The number of files that were deleted.
+    deleted: u128,
     pub(crate) files: BTreeMap<u32, File>,
 }
 
@@ -24,6 +26,8 @@ pub(crate) struct File {
     /// The slot of the record that its holder may rely on: the last one that was read, or reported as durable.
     pub(crate) kept: usize,
     holder: Option<Pid>,
+    /// Only its holder has it.
+    is_deleted: bool,
     /// What was in a slot before it was written, as long as that is not synced.
     unsynced: Option<(usize, Option<StoredRecord>)>,
 }
@@ -84,10 +88,8 @@ impl Disk {
                 if is_free { call.read_slots(slots, "the record").into() } else { call.held().into() }
             }
             RunCall::CloseRecord(call) => {
-                match self.locked(who) {
-                    Some(file) => file.holder = None,
-                    None => is_right = false,
-                }
+                is_right = self.record_of(who).is_some();
+                self.close_record(who);
                 call.end()
             }
             call => unreachable!("{call:?} is not of the disk"),
@@ -102,12 +104,14 @@ impl Disk {
         mut write: RecordWrite,
         (written, fails): (Written, bool),
     ) -> Result<RunCallEnd, Wrong> {
+        let deleted = self.deleted;
         let file = self.locked(who).ok_or(Wrong::Locks)?;
-        if let Err(error) = write.check_slots(Some(&file.slots())) {
+        let found = (!file.is_deleted).then(|| file.slots());
+        if let Err(error) = write.check_slots(found.as_ref()) {
             return Ok(write.end(Err(error)).into());
         }
         // Of a run that begins: no two have the same.
-        let owner = u128::from(file.largest_number()) + 1;
+        let owner = (deleted << 64) + u128::from(file.largest_number()) + 1;
         let (slot, stored) = (write.slot(), write.record(owner).clone());
         file.write(slot, stored, written);
         if fails {
@@ -145,14 +149,27 @@ impl Disk {
     /// The process is gone, and its locks with it.
     pub(crate) fn drop_process(&mut self, who: Pid) {
         self.locks.retain(|_, holder| *holder != who);
+        self.close_record(who);
+    }
+
+    fn close_record(&mut self, who: Pid) {
+        self.files.retain(|_, file| file.holder != Some(who) || !file.is_deleted);
         self.files.values_mut().filter(|file| file.holder == Some(who)).for_each(|file| file.holder = None);
+    }
+
+    /// A record that is held is deleted. `None`: it is not held, or was deleted before.
+    pub(crate) fn delete(&mut self, worker_id: u32) -> Option<()> {
+        let file = self.files.get_mut(&worker_id).filter(|file| !file.is_free() && !file.is_deleted)?;
+        file.is_deleted = true;
+        self.deleted += 1;
+        Some(())
     }
 }
 
 impl File {
     fn new(bytes: &[u8]) -> File {
         let slots = [0, 1].map(|slot| state::read_slot(bytes, slot));
-        File { slots, kept: 0, holder: None, unsynced: None }
+        File { slots, kept: 0, holder: None, is_deleted: false, unsynced: None }
     }
 
     pub(crate) fn slots(&self) -> SlotPair {

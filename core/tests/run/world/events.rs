@@ -52,6 +52,8 @@ pub enum Event {
     /// A host is cut off from the server, or reaches it again.
     IsCutOff(usize),
     CacheIsCopied(usize),
+    /// The record of this worker id is deleted on this host, while it is held.
+    RecordIsDeleted(usize, u32),
 }
 
 /// The numbers are for a whole run, both processes together.
@@ -150,7 +152,10 @@ impl State {
         if faulty(Kind::Cut) {
             let (server, caches) = (matches!(self.setting.ids, Ids::Server(_)), self.setting.caches());
             events.extend(hosts.clone().filter(|_| server).map(Event::IsCutOff));
-            events.extend(hosts.filter(|_| caches).map(Event::CacheIsCopied));
+            events.extend(hosts.clone().filter(|_| caches).map(Event::CacheIsCopied));
+            // Without leases nothing else keeps spans apart.
+            let ids = 0..self.setting.leased_ids() as u32;
+            events.extend(hosts.flat_map(|host| ids.clone().map(move |id| Event::RecordIsDeleted(host, id))));
         }
     }
 
@@ -325,6 +330,7 @@ impl State {
                 self.caches[host].copy(wall_ms);
                 Some(())
             }
+            Event::RecordIsDeleted(host, id) => self.hosts[host].delete(id),
             _ => None,
         }
     }

@@ -42,7 +42,8 @@ pub enum Kind {
     Fork,
     /// A caller does not wait any more, or a process closes without its server.
     Leave,
-    /// A host is cut off from the server for a while, or somebody copies the files of cached leases.
+    /// A host is cut off from the server for a while, or somebody copies the files of cached leases, or deletes a record
+    /// that is held.
     Cut,
 }
 
