@@ -188,17 +188,23 @@ public final class Tag {
         try {
             long[] ids = new long[n];
             int held = n == 0 ? 0 : takeFromRun(ids);
-            if (n > 0 && held == 0 && !closed && run(handle, out, n) > 0) {
-                run = new Run(out[0], out[1], out[2], 0);
-                held = takeFromRun(ids);
+            try {
+                if (n > 0 && held == 0 && nextRun(n)) held = takeFromRun(ids);
+            } catch (LeafidException refused) {
+                return failed(refused);
             }
             if (n > 0 && held == n) return CompletableFuture.completedFuture(ids);
             return pending(ids, held, timeoutMs);
-        } catch (LeafidException error) {
-            return failed(error);
         } finally {
             lock.unlock();
         }
+    }
+
+    /** With the lock: whether there is a next run in memory. */
+    private boolean nextRun(long need) {
+        if (closed || run(handle, out, need) == 0) return false;
+        run = new Run(out[0], out[1], out[2], 0);
+        return true;
     }
 
     /** With the lock: how many ids of the run it has put into the front of an array. */
