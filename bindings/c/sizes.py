@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 # Bytes, stripped. Some more than now, because a change elsewhere moves what is inlined.
-MOST = {"http": 3_110_000, "no http": 1_665_000, "small, http": 1_800_000, "small, no http": 665_000}
+MOST = {"http": 3_125_000, "no http": 1_675_000, "small, http": 1_810_000, "small, no http": 670_000}
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/ABI.md"
 BEGIN, END = "<!-- The table is of `make bench OF=sizes UPDATE=1`. -->\n", "<!-- Its end. -->\n"
