@@ -76,19 +76,19 @@ fn pages() -> Vec<PathBuf> {
     [pages.concat(), named.map(|name| root().join(name)).to_vec()].concat()
 }
 
-/// The code of a line outside of blocks, and of a line of a block without its remark.
-fn codes(page: &str) -> Vec<&str> {
-    let (mut found, mut fenced) = (Vec::new(), false);
+/// The lines of the blocks of code, without remarks, and the code in other lines.
+fn codes(page: &str) -> (Vec<&str>, Vec<&str>) {
+    let (mut blocks, mut inline, mut fenced) = (Vec::new(), Vec::new(), false);
     for line in page.lines() {
         if line.starts_with("```") {
             fenced = !fenced;
         } else if fenced || line.starts_with("    ") {
-            found.push(line.split(" #").next().unwrap().trim());
+            blocks.push(line.split(" #").next().unwrap().trim());
         } else {
-            found.extend(line.split('`').skip(1).step_by(2));
+            inline.extend(line.split('`').skip(1).step_by(2));
         }
     }
-    found
+    (blocks, inline)
 }
 
 #[test]
@@ -100,10 +100,15 @@ fn the_chinese_pages_have_the_code_of_the_english_ones() {
     pairs.push(("README.zh-CN.md".into(), "README.md".into()));
     assert!(pairs.len() > 4);
     for (chinese, english) in pairs {
+        let (page, of_english) = (read(&chinese), read(&english));
+        let (blocks, inline) = codes(&page);
+        assert_eq!(blocks, codes(&of_english).0, "the blocks of code of {chinese} and {english}");
+        let sections = |page: &str| page.lines().filter(|line| line.starts_with("## ")).count();
+        assert_eq!(sections(&page), sections(&of_english), "the sections of {chinese} and {english}");
         // Some questions are answered on the Chinese pages.
-        let text = read(&english) + &read("docs/FAQ.md");
+        let text = of_english + &read("docs/FAQ.md");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for code in codes(&read(&chinese)) {
+        for code in inline {
             let words = code.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(text.contains(&words), "{chinese}: {code} is not in {english}");
         }
