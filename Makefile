@@ -42,8 +42,9 @@ help:
 	@echo "make demo-browser  examples/browser at http://localhost:8000"
 	@echo "make clean         removes build/ and target/, and the rest that was made"
 
-# All of it, or what OF names.
-$(verbs): need/tools
+# All of it, or what OF names. What is built says itself what it needs.
+$(filter-out build,$(verbs)): need/tools
+$(verbs):
 	@$(MAKE) --no-print-directory $(addprefix $(@:build=made)/,$(or $(OF),all))
 
 test: need/few-locks
@@ -93,7 +94,7 @@ include packaging/packaging.mk
 
 # Builds keep the processors busy and most tests sleep, so the builds run side by side, and then the tests. What a target
 # prints is shown when it ends.
-.PHONY: made/all made/libraries made/rust test/all test/rust run/rust-units run/rust-programs test/tools check/all hooks need/tools lines
+.PHONY: made/all made/libraries made/rust test/all test/rust run/rust-units run/rust-programs test/tools check/all hooks need/rust need/tools lines
 
 test/all: need/tools
 	@$(MAKE) --no-print-directory --jobs --output-sync=target made/rust test/tools made/libraries made/examples
@@ -107,9 +108,12 @@ rust_tested := -p leafid-core -p leafid -p leafid-c -p leafid-core-c
 made/all: made/libraries made/server
 
 # Each tool that is missing, and how to get it.
-need/tools:
+need/rust: tools := cargo cc
+need/tools: tools := cargo cc python3 node npm
+need/rust need/tools:
 	@missing=0; \
-	need() { command -v "$$1" >/dev/null 2>&1 || { echo "leafid needs $$1: $$2" >&2; missing=1; }; }; \
+	need() { case " $(tools) " in *" $$1 "*) command -v "$$1" >/dev/null 2>&1 || { \
+	    echo "leafid needs $$1: $$2" >&2; missing=1; };; esac; }; \
 	need cargo "install Rust 1.89 or newer, see rust-lang.org/tools/install"; \
 	need cc "install a C compiler (Debian: apt install gcc)"; \
 	need python3 "install Python 3.11 or newer (Debian: apt install python3 python3-venv)"; \

@@ -21,10 +21,7 @@ node_addon = $(if $(WITHOUT_WASM),--without-wasm)
 
 .PHONY: need/node made/node made/node-test test/node check/node test/node-tools test/wasm-js
 
-need/node:
-	@command -v $(CARGO) >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
-	@command -v $(NODE) >/dev/null || { echo "node is missing: install Node.js 20 or newer from https://nodejs.org" >&2; exit 1; }
-	@command -v $(NPM) >/dev/null || { echo "npm is missing: it comes with Node.js, on Debian as the package npm" >&2; exit 1; }
+need/node: need/tools
 	@$(NODE) -e 'if (+process.versions.node.split(".")[0] < 20) { console.error(`node $${process.version} is too old: install Node.js 20 or newer from https://nodejs.org`); process.exit(1) }'
 
 # WITHOUT_WASM=1: the addon alone, for the demo and what `make test` runs, which load no module. The modules take longer to

@@ -13,7 +13,7 @@ python_pytest := -q -c python/pyproject.toml -o cache_dir=$(CURDIR)/build/pytest
 .PHONY: made/python made/python-sdist test/python test/python-sdist test/frozen check/python run/pytest need/venvs
 
 # The wheel, installed into build/venv for demos and benches.
-made/python: build/venv/leafid
+made/python: need/tools build/venv/leafid
 
 # The tests on the installed wheel, under each interpreter found, or with PYTHONS=first the first; one wheel serves all of
 # them. The slow ones run under the first alone. A newer interpreter for which there are no NumPy and mypy yet is left
@@ -49,7 +49,7 @@ test/frozen: build/wheels/done build/venv-frozen/done
 	@build/venv-frozen/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps build/wheels/*.whl
 	@build/venv-frozen/bin/python tests/frozen/test_frozen.py
 
-made/python-sdist: build/sdist/done
+made/python-sdist: need/tools build/sdist/done
 
 # Tests of programs in Python that are no part of the package: make pytest_of=FOLDERS pytest; pytest_jobs at a time.
 run/pytest:

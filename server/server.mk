@@ -27,7 +27,7 @@ $(server_browser)/installed: tests/wasm_js/package.json
 	@touch $@
 
 # build/leafid-server, for tests and the demo.
-made/server: need/tools
+made/server: need/rust
 	@echo "== building leafid-server"
 	@cargo build --quiet -p leafid-server
 	@mkdir -p build

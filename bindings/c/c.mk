@@ -19,7 +19,7 @@ LIBDIR ?= lib
 .PHONY: made/c made/c-small test/c-small install test/c test/install check/c check/abi bench/sizes header test/c-valgrind
 
 # With link-time optimisation not `cargo build`: for a crate that is a Rust library too, it leaves that out, without a word.
-made/c:
+made/c: need/rust
 	@echo "== building leafid for C"
 	@$(if $(filter dev,$(C_PROFILE)),cargo build,cargo rustc) --profile $(C_PROFILE) --quiet --package leafid-c $(C_FEATURES) --lib \
 	    $(if $(filter dev,$(C_PROFILE)),,--crate-type cdylib,staticlib)
@@ -29,7 +29,7 @@ made/c:
 # Rust's own library is built again, for size and without backtraces, and a panic ends the process. Both are features of
 # the compiler that are not stable yet; the second variable allows them in a stable release.
 made/c-small: c_small_host = $(shell rustc -vV | sed -n 's/^host: //p')
-made/c-small:
+made/c-small: need/rust
 	@[ -e "$$(rustc --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ] || \
 	    { echo "make c-small needs the sources of Rust's library: rustup component add rust-src" >&2; exit 1; }
 	@echo "== building the small leafid for C"
@@ -97,7 +97,7 @@ C_CORE_TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: made/c-core test/c-core
 
-made/c-core:
+made/c-core: need/rust
 	@echo "== building leafid_core for C"
 	@cargo rustc --profile c-core --quiet --package leafid-core-c --lib --crate-type staticlib
 	@sh bindings/c_core/stage.sh $(C_CORE_TARGET_DIR)/c-core/libleafid_core_c.a build/c-core
