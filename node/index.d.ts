@@ -784,8 +784,8 @@ export interface LogRecord {
 }
 
 /**
- * Calls `callback` with each log record of `level` or a more severe one, on this thread, soon after it was made. `null`
- * turns logging off, which is the default.
+ * Calls `callback` with each log record of `level` (`'info'` by default) or a more severe one, on this thread, soon after
+ * it was made. `null` turns logging off, which is the default.
  *
  * Each thread has its own callback, and each gets the records of the whole process: with `worker_threads`, set it in the
  * main thread only. The callback of a worker ends with the worker. It does not keep the process alive: records made just
