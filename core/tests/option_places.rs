@@ -2,7 +2,10 @@
 //!
 //! The files are read as text. A place that lacks an option, or has another one, fails with the name of both.
 
-use leafid_core::options::{OPTIONS, OptionKind, OptionOf, OptionRow, STATS, StatsKind, StatsOf};
+use leafid_core::options::{
+    DEFAULT_TIMEOUT_MS, MOST_IDS, MOST_MS, MOST_PREWARMED, OPTIONS, OptionKind, OptionOf, OptionRow, STATS,
+    StatsKind, StatsOf,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -381,4 +384,25 @@ fn the_numbers_of_statistics_are_those_of_c() {
         });
         assert_eq!(found, table.collect(), "{name}");
     }
+}
+
+/// Those that are checked before a call of the module, or of the library.
+#[test]
+fn the_bounds_that_others_repeat_are_those_of_the_core() {
+    let number = |text: &str| match text.split_once(" << ") {
+        Some((number, bits)) => number.parse::<i64>().unwrap() << bits.parse::<u32>().unwrap(),
+        None => text.replace('_', "").parse().unwrap(),
+    };
+    let limits = read("node/js/wasm/limits.js");
+    for (name, bound) in [
+        ("defaultTimeoutMs", DEFAULT_TIMEOUT_MS),
+        ("mostIds", MOST_IDS as i64),
+        ("mostMs", MOST_MS),
+        ("mostPrewarmed", MOST_PREWARMED as i64),
+    ] {
+        assert_eq!(number(between(&limits, &format!("const {name} = "), "\n")), bound, "{name}");
+    }
+    let cpp = read("include/leafid.hpp");
+    let most = between(&cpp, "return n <= (std::size_t(", ") ? n : 1").replace(')', "");
+    assert_eq!(number(&most), MOST_IDS as i64, "include/leafid.hpp");
 }
