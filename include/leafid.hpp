@@ -334,6 +334,9 @@ struct Segment {
 
 /// Returns a range of ids of `tag` that was never given before; none for an unknown tag. See leafid_fetch_fn.
 using Fetch = std::function<std::optional<Segment>(const std::string &tag, std::int64_t step)>;
+/// The same. `after` is the end of the ranges of the tag that this host got before; 0 at first.
+using FetchAfter =
+    std::function<std::optional<Segment>(const std::string &tag, std::int64_t step, std::int64_t after)>;
 
 namespace detail {
 
@@ -341,7 +344,7 @@ inline int ask_segment(void *user_data, const char *tag, std::int64_t step, leaf
                        std::size_t error_cap) noexcept {
     bool known = true;
     int status = answer(error, error_cap, [&] {
-        const std::optional<Segment> segment = given<Fetch>(user_data)(tag, step);
+        const std::optional<Segment> segment = given<FetchAfter>(user_data)(tag, step, out->after);
         known = segment.has_value();
         if (!known) return;
         out->start = segment->start;
@@ -367,9 +370,13 @@ public:
         return done(leafid_segments_options_add_server(get(), url.c_str()));
     }
     /// A function that gives segments. An empty one throws std::bad_function_call at each fetch.
+    SegmentsOptions &fetch(FetchAfter fetch) {
+        return done(leafid_segments_options_set_fetch(get(), detail::ask_segment, new FetchAfter(std::move(fetch)),
+                                                      detail::drop<FetchAfter>));
+    }
     SegmentsOptions &fetch(Fetch fetch) {
-        return done(leafid_segments_options_set_fetch(get(), detail::ask_segment, new Fetch(std::move(fetch)),
-                                                      detail::drop<Fetch>));
+        return this->fetch(FetchAfter([fetch = std::move(fetch)](const std::string &tag, std::int64_t step,
+                                                                 std::int64_t) { return fetch(tag, step); }));
     }
     SegmentsOptions &protocol(leafid_protocol protocol) {
         return done(leafid_segments_options_set_protocol(get(), protocol));

@@ -114,6 +114,19 @@ void callbacks() {
     CHECK(!none.has_value());
 }
 
+// A counter that has forgotten what it gave goes on above it.
+void after() {
+    leafid::SegmentsOptions options;
+    options.fetch([](const std::string &, std::int64_t step, std::int64_t after) {
+        std::int64_t start = after > 0 ? after : 1;
+        return std::optional<leafid::Segment>({start, start + step});
+    });
+    options.step(10).adaptive(false).name(fresh_name()).state_dir(fresh_dir()).timeout_ms(PATIENT_MS);
+    leafid::Tag order = leafid::Segments(options).tag("order");
+    CHECK_NUMBER(order.next(), 1);
+    CHECK_NUMBER(order.take(25).back(), 26);
+}
+
 void lifetime() {
     static_assert(!std::is_copy_constructible<leafid::Segments>::value, "a handle has one owner");
     static_assert(std::is_nothrow_move_constructible<leafid::Segments>::value, "and can change it");
@@ -184,6 +197,7 @@ void options() {
 int main() {
     test("C++: segments", issues);
     test("C++: fetch callbacks, whose exceptions become errors", callbacks);
+    test("C++: a fetch callback gets the end of what was given", after);
     test("C++: segments and tags move, and close at the end of their scope", lifetime);
     test("C++: options of segments", options);
     return finish();
