@@ -82,6 +82,11 @@ class Ids {
     return this.take(1)[0]
   }
 
+  number() {
+    const id = this.one()
+    return id <= Number.MAX_SAFE_INTEGER ? Number(id) : refuse('id', id, EXACT)
+  }
+
   take(n) {
     const ids = room(n)
     this.check()
@@ -135,8 +140,7 @@ class FakeSnowflake {
   }
 
   nextNumber() {
-    const id = this.#ids.one()
-    return id <= Number.MAX_SAFE_INTEGER ? Number(id) : refuse('id', id, EXACT)
+    return this.#ids.number()
   }
 
   take(n) {
@@ -229,7 +233,7 @@ class FakeTag {
   }
 
   async nextNumber() {
-    return Number(this.#ids.one())
+    return this.#ids.number()
   }
 
   async take(n) {

@@ -53,6 +53,8 @@ test('tags count', async () => {
   assert.deepEqual(await order.takeStrings(1), ['14'])
   for await (const id of order) if (id === 16n) break
   assert.equal(await segments.tag('user').next({ timeoutMs: 5 }), 5n)
+  const large = new FakeSegments({ first: 2n ** 53n }).tag('order')
+  await assert.rejects(large.nextNumber(), { code: 'ERR_LEAFID_INVALID_ARGUMENT', message: /^id is 9007199254740992/ })
   segments.close()
   await assert.rejects(order.next(), { code: 'ERR_LEAFID_CLOSED' })
   assert.throws(() => segments.tag('order'), { code: 'ERR_LEAFID_CLOSED' })

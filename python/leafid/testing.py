@@ -8,6 +8,7 @@
 A FakeSnowflake has the methods of leafid.Snowflake, FakeSegments and its tags those of leafid.Segments.
 """
 
+import ctypes
 import datetime
 import itertools
 import threading
@@ -44,7 +45,7 @@ class _Ids:
 
     def _take(self, n: SupportsIndex) -> list[int]:
         count = _whole("n", n, "0 to 16777216")
-        if count < 0:
+        if not 0 <= count <= 1 << 24:
             refuse("n", n, "0 to 16777216")
         with self._lock:
             self._check()
@@ -54,11 +55,13 @@ class _Ids:
 
     def _fill(self, out: _Buffer) -> _Buffer:
         view = memoryview(out)  # type: ignore[arg-type]
-        if view.itemsize != 8 or view.readonly:
-            raise leafid.InvalidArgumentError("out is not a writable buffer of 64-bit integers")
-        numbers = view.cast("B").cast("q")
-        for at, id in enumerate(self._take(len(numbers))):
-            numbers[at] = id
+        is_id = view.itemsize == 8 and view.format.lstrip("@=<") in {"q", "Q", "l", "L"}
+        if not is_id or view.readonly or not view.c_contiguous:
+            what = f"out is a buffer of format {view.format!r}"
+            raise leafid.InvalidArgumentError(f"{what}; allowed: a writable, C-contiguous one of int64 or uint64")
+        count = view.nbytes // 8
+        numbers: Any = (ctypes.c_int64 * count).from_buffer(view)
+        numbers[:] = self._take(count)
         return out
 
     def __iter__(self) -> Self:

@@ -2,6 +2,7 @@
 
 import array
 import asyncio
+import ctypes
 import datetime
 import inspect
 import subprocess
@@ -24,7 +25,8 @@ def test_ids_of_the_clock_by_compose():
     flake = FakeSnowflake(clock=NOW, worker_id=3)
     ids = [flake.next(), next(flake), *flake.take(2), *flake.fill(array.array("Q", [0, 0]))]
     ids += map(int, flake.fill(numpy.zeros(2, numpy.int64)))
-    assert ids == composed(3, range(8)) and (flake.worker_id, flake.layout) == (3, leafid.Layout())
+    ids += flake.fill((ctypes.c_int64 * 2)())
+    assert ids == composed(3, range(10)) and (flake.worker_id, flake.layout) == (3, leafid.Layout())
     assert FakeSnowflake().next() == composed(0, [0])[0]
     moved = FakeSnowflake(clock=datetime.datetime.fromtimestamp(1, datetime.UTC), epoch_ms=0)
     assert moved.next() == leafid.compose(1000, 0, 0, moved.layout) and moved.layout.epoch_ms == 0
@@ -106,8 +108,9 @@ def test_it_is_no_real_one_and_claims_nothing(tmp_path, monkeypatch):
 def test_bad_arguments_are_refused():
     with pytest.raises(leafid.InvalidArgumentError, match="0 to 1023"):
         FakeSnowflake(worker_id=1024)
-    with pytest.raises(leafid.InvalidArgumentError, match="n is -1"):
-        FakeSnowflake().take(-1)
+    for n in (-1, 2**24 + 1):
+        with pytest.raises(leafid.InvalidArgumentError, match=f"n is {n}"):
+            FakeSnowflake().take(n)
     # A text is not taken apart into its digits.
     for refused in (
         lambda: FakeSnowflake().take("5"),
@@ -120,7 +123,8 @@ def test_bad_arguments_are_refused():
     ):
         with pytest.raises(leafid.InvalidArgumentError):
             refused()
-    for out in (bytearray(8), bytes(8), array.array("i", [0, 0])):
+    strided = memoryview(array.array("q", [0, 0, 0]))[::2]
+    for out in (bytearray(8), bytes(8), array.array("i", [0, 0]), numpy.zeros(2), numpy.zeros(2, ">i8"), strided):
         with pytest.raises(leafid.InvalidArgumentError, match="^out is"):
             FakeSnowflake().fill(out)
 

@@ -10,6 +10,7 @@
 //! # Ok::<(), leafid::Error>(())
 //! ```
 
+use leafid_core::options::check_n;
 use leafid_core::{Code, Error, Layout, Result};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -58,6 +59,7 @@ impl FakeIds {
     }
 
     fn take(&self, n: usize) -> Result<Vec<i64>> {
+        check_n(n)?;
         self.open(|next| (0..n).map(|_| next()).collect())
     }
 

@@ -69,6 +69,7 @@ fn tags_count() {
     let mut filled = [0; 2];
     segments.tag("order").unwrap().fill(&mut filled).unwrap();
     assert_eq!(filled, [11, 12]);
+    assert!(order.take((1 << 24) + 1).is_err_and(|error| error.code() == Code::InvalidArgument));
     drop(order.next_async());
     assert_eq!((ready(order.next_async()), ready(order.take_async(2))), (Ok(13), Ok(vec![14, 15])));
     assert_eq!(order.clone().iter().take(2).collect::<Vec<_>>(), [Ok(16), Ok(17)]);
