@@ -2,12 +2,11 @@
 
 import { fault } from './errors.js'
 import { LEAF, ORDERS, PRESETS } from './presets.js'
-import { shown } from './shown.js'
+import { ID, shown } from './shown.js'
 import { Date } from './time.js'
 
 export { LeafidError } from './errors.js'
 
-const ID = 'a bigint from 0 to 9223372036854775807n, its decimal digits as a string, or a number below 2^53'
 const LAYOUT = '"leaf", "uid-generator", "yitter", "sonyflake", "js-safe", bits such as "41|10|12", or their fields'
 const LATEST_MS = 2n ** 53n
 

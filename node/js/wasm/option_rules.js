@@ -4,8 +4,7 @@ import { wasm } from './module.js'
 import { platform } from './platform.js'
 import { isRecord, layoutFields, record, text, truth } from './readers.js'
 import { refuse } from './refuse.js'
-
-const ID = 'a bigint from 0 to 9223372036854775807n, its decimal digits as a string, or a number below 2^53'
+import { ID } from './shown.js'
 
 /** An existing id as a bigint. */
 export function existing(id, name) {

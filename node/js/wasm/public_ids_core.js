@@ -1,8 +1,8 @@
 // The module of public ids: leafid-public-ids.wasm in docs/WASM-ABI.md.
 
 import { Module } from './module.js'
+import { ID } from './shown.js'
 
-const ID = 'a bigint from 0 to 9223372036854775807n, its decimal digits as a string, or a number below 2^53'
 const SOURCE = '"env:NAME", an environment variable, or "file:PATH", either with 32, 48 or 64 hexadecimal digits'
 
 let compiled = null

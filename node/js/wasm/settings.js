@@ -13,7 +13,6 @@ const NO_HOST_NAMES =
 const [IDS, CALLBACK, LEASES, SERVERS, LATER] = [0, 1, 2, 3, 4]
 const NOWHERE = 0
 
-
 /** A host has no name here. */
 function refuseHostName(given) {
   const [said, worker] = given.worker === undefined ? ['LEAFID_WORKER', platform().variable('LEAFID_WORKER')] : ['worker', given.worker]

@@ -1,5 +1,8 @@
 // How messages show values.
 
+/** What an existing id is given as. */
+export const ID = 'a bigint from 0 to 9223372036854775807n, its decimal digits as a string, or a number below 2^53'
+
 /** Without a call of the user's code. The module cuts it, and hides the password of a URL. */
 export function shown(value) {
   if (typeof value === 'string') return `'${value}'`
