@@ -33,6 +33,14 @@ test('what cannot be is refused', () => {
     assert.match(refusesType(() => ids.decrypt(1n, bad)), /^version is .*; allowed: 0 to 31$/)
     assert.match(refusesType(() => new PublicIds(Buffer.alloc(16), bad)), /^version is /)
   }
+  const key = Buffer.alloc(16)
+  for (const [others, message] of [
+    [[key], 'others is an array; allowed: an object of keys by their versions'],
+    [new Map([[1, key]]), 'others is a Map; allowed: an object of keys by their versions'],
+    [{ v1: key }, "version is 'v1'; allowed: 0 to 31"],
+  ]) {
+    assert.equal(refusesType(() => new PublicIds(key, 0, others)), message)
+  }
   for (const bad of [undefined, null, 7]) {
     assert.match(refusesType(() => ids.parseId(bad, 'base32')), /^text is /)
     assert.match(refusesType(() => ids.parseId('2', bad)), /^form is .*; allowed: "base32" or "base62"$/)
@@ -66,10 +74,11 @@ test('a key comes from the environment or a file', () => {
 
 test('nothing shows a key', () => {
   const secret = '2b7e151628aed2a6abf7158809cf4f3c'
+  const misread = secret.replace('6a', 'xy').replace('09', 'oq')
   const ids = new PublicIds(bytes(secret), 1)
   assert.ok(!inspect(ids, { showHidden: true, depth: 9 }).includes(secret.slice(0, 6)))
   assert.equal(JSON.stringify(ids), '{}')
-  for (const bad of [secret, `env:${secret}`, `file:${secret}`, `file:${secret.slice(1)} `, [secret], { secret }, undefined, null, bytes(secret).buffer]) {
+  for (const bad of [secret, `env:${secret}`, `file:${secret}`, `file:${secret.slice(1)} `, `env:${misread}`, [secret], { secret }, undefined, null, bytes(secret).buffer]) {
     const message = refusesType(() => new PublicIds(bad, 1))
     assert.match(message, /^key is /)
     assert.ok(!message.includes(secret.slice(1, 7)), message)

@@ -65,9 +65,10 @@ fn what_may_be_a_key_is_not_shown() {
         assert!(!error.message().contains(&key[..8]), "{error}");
     }
     let pairs: Vec<&str> = (0..key.len()).step_by(2).map(|at| &key[at..at + 2]).collect();
-    let nearly =
-        [key[1..].to_owned(), format!("{key}0 "), format!("0x{key}"), format!("\"{key}"), pairs.join(":")];
-    for name in nearly.iter().chain([&key]) {
+    let wrong_letters = format!("{}x{}y{}", &key[..10], &key[11..20], &key[21..]);
+    let nearly = [key[1..].to_owned(), format!("{key}0 "), format!("0x{key}"), format!("\"{key}")];
+    let nearly = nearly.into_iter().chain([pairs.join(":"), wrong_letters]);
+    for name in nearly.chain([key.clone()]) {
         for kind in ["env", "file"] {
             let error = load_public_id_key(&format!("{kind}:{name}")).unwrap_err();
             let shown = format!("key is {kind}:a text of {} characters, which ", name.chars().count());

@@ -56,10 +56,12 @@ function read(source, from) {
   }
 }
 
-/** Whether what stands for a name or a path may be a key, also one with a digit too few. A path has separators. */
+/** Whether what stands for a name or a path may be a key, also one with wrong digits. A path has separators. */
 function mayBeKey(source) {
   const name = source.slice(source.indexOf(':') + 1)
-  return !/[/\\]/.test(name) && /[0-9a-f]{16}/i.test(name.replace(/[^0-9a-z]/gi, ''))
+  const count = signs => name.match(signs)?.length ?? 0
+  const digits = count(/[0-9a-f]/gi)
+  return !/[/\\]/.test(name) && digits >= 16 && digits >= count(/[g-z]/gi)
 }
 
 /** Shows no key: the errors of Node's files name the path. */

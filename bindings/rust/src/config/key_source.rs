@@ -12,7 +12,7 @@ const ALLOWED: &str =
 /// More than the longest key and an end of line.
 const MOST_BYTES: usize = 256;
 
-/// A name with as many hexadecimal digits in a row may be a key.
+/// A name with as many hexadecimal digits may be a key.
 const FEWEST_DIGITS: usize = 16;
 
 /// Reads the key of public ids: hexadecimal digits, from an environment variable (`env:NAME`) or a file (`file:PATH`).
@@ -43,11 +43,11 @@ fn shown(source: &str) -> String {
     }
 }
 
-/// Also one with a digit too few, or with other signs between its digits. A path has separators.
+/// Also one with a digit too few, or with other signs and letters between its digits. A path has separators.
 fn may_be_key(text: &str) -> bool {
-    let signs: Vec<u8> = text.bytes().filter(u8::is_ascii_alphanumeric).collect();
-    !text.contains(['/', '\\'])
-        && signs.split(|sign| !sign.is_ascii_hexdigit()).any(|digits| digits.len() >= FEWEST_DIGITS)
+    let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
+    let letters = text.bytes().filter(u8::is_ascii_alphanumeric).count() - digits;
+    !text.contains(['/', '\\']) && digits >= FEWEST_DIGITS && digits >= letters
 }
 
 fn hidden(text: &str) -> String {
