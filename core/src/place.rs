@@ -270,10 +270,10 @@ fn check_directory(
     Ok(place.warning())
 }
 
-/// Without a record, only the host lock holds another process off.
+/// Without a record, only the host lock holds another process off. Of leases their source knows the spans.
 fn check_lock(scope: Scope, settings: &PlaceSettings<'_>) -> Result<()> {
     let Some(reason) = scope.reason().filter(|_| scope == Scope::NoLock) else { return Ok(()) };
-    if settings.exclusive_range || settings.workers.is_none() {
+    if settings.exclusive_range || settings.leases {
         return Ok(());
     }
     let message = format!(
