@@ -148,7 +148,7 @@ impl Place {
         let mut forgets = !settings.leases;
         let mut least_wait_ms = 0;
         match &facts.files {
-            FilesAt::Nowhere => check_lock(facts.scope, settings)?,
+            FilesAt::Nowhere => check_lock(&facts, settings)?,
             FilesAt::Directory { path, named, fs, left_root } => {
                 // A process that was not forked has just found the path.
                 if *left_root && facts.inherited.is_some() {
@@ -271,15 +271,22 @@ fn check_directory(
 }
 
 /// Without a record, only the host lock holds another process off. Of leases their source knows the spans.
-fn check_lock(scope: Scope, settings: &PlaceSettings<'_>) -> Result<()> {
-    let Some(reason) = scope.reason().filter(|_| scope == Scope::NoLock) else { return Ok(()) };
-    if settings.exclusive_range || settings.leases {
-        return Ok(());
-    }
-    let message = format!(
-        "{PERSIST} is false, and {reason}; another process with the same worker id would make the same ids: keep records, or \
-         lease the worker id. Set {EXCLUSIVE_RANGE} (LEAFID_EXCLUSIVE_RANGE=1) only if no other process will ever have it"
-    );
+fn check_lock(facts: &PlaceFacts, settings: &PlaceSettings<'_>) -> Result<()> {
+    let Some(reason) = facts.scope.reason().filter(|_| facts.scope == Scope::NoLock) else { return Ok(()) };
+    let because = match facts.inherited {
+        _ if settings.leases => return Ok(()),
+        // No statement is about a process and its own child.
+        Some(worker_id) => format!(
+            "this process was forked from one that has worker id {worker_id} and would make the same ids: open after the \
+             fork, keep records, or lease the worker id"
+        ),
+        None if settings.exclusive_range => return Ok(()),
+        None => format!(
+            "another process with the same worker id would make the same ids: keep records, or lease the worker id. Set \
+             {EXCLUSIVE_RANGE} (LEAFID_EXCLUSIVE_RANGE=1) only if no other process will ever have it"
+        ),
+    };
+    let message = format!("{PERSIST} is false, and {reason}; {because}");
     Err(Error::new(Code::InvalidArgument, message))
 }
 

@@ -207,6 +207,21 @@ fn without_a_record_and_a_host_lock_a_worker_id_is_the_user_s_statement() {
 }
 
 #[test]
+fn a_child_has_no_worker_id_that_nothing_keeps_from_its_parent() {
+    let child = |scope| PlaceFacts { scope, inherited: Some(7), ..facts_of(FilesAt::Nowhere) };
+    let stated = PlaceSettings { exclusive_range: true, ..OPTIONS };
+    for settings in [OPTIONS, stated, PlaceSettings { workers: None, ..stated }] {
+        let error = check(child(Scope::NoLock), &settings).unwrap_err();
+        assert_eq!(error.code(), Code::InvalidArgument);
+        assert!(error.message().contains("forked from one that has worker id 7"), "{error}");
+        assert!(!error.message().contains("exclusive_range"), "{error}");
+        quiet(child(Scope::Unseen), &settings);
+    }
+    quiet(child(Scope::NoLock), &PlaceSettings { workers: None, leases: true, ..OPTIONS });
+    quiet(PlaceFacts { scope: Scope::NoLock, inherited: Some(7), ..on_disk() }, &OPTIONS);
+}
+
+#[test]
 fn records_that_do_not_last_forbid_ids_ahead_of_the_clock() {
     let (place, warnings) = check(on_tmpfs(), &OPTIONS).unwrap();
     assert!(place.forgets && place.moves);
