@@ -22,6 +22,7 @@ mod order;
 mod order_calls;
 mod order_end;
 mod order_leases;
+mod order_loss;
 mod process_leases;
 pub mod record_file;
 pub mod record_open;

@@ -110,6 +110,7 @@ const SPREAD: &[(&str, &str, &str)] = &[
     ("RunOrder", "run/order_calls", "the calls: which one is next, and where its end goes"),
     ("RunOrder", "run/order_end", "the close, and what is still given back after it"),
     ("RunOrder", "run/order_leases", "whose a lease is, among the runs of a process"),
+    ("RunOrder", "run/order_loss", "a lost lease, and the claims of another one"),
     ("Record", "snowflake/history", "former and skipped spans, which a reset needs"),
     ("Segment", "segment/pending", "lists of segments: joined ones, without a type of their own"),
     ("Env", "os/disk", "the system's environment; os/env names no system"),

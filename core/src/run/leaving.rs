@@ -22,6 +22,7 @@ use crate::run::seat::Seat;
 use crate::{Error, Result};
 use alloc::boxed::Box;
 use alloc::format;
+use core::mem::take;
 use core::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +38,8 @@ pub(crate) struct Leaving {
     cache: Option<LeaseCache>,
     /// Whether the cached lease was made invalid: only then the lease may be released.
     is_dropped: bool,
+    /// Whether it is dropped before the end is written: its source has said that the lease is lost.
+    drops_first: bool,
     /// How long it waits for that.
     drop_time: DiskTime,
     stage: LeavingStage,
@@ -56,7 +59,7 @@ impl Leaving {
     /// The generator was sealed: `first_unused` is its first tick without an id.
     /// `keeps_cache`: the cached lease stays as it is.
     pub(crate) fn new(seat: Seat, first_unused: u64, keeps_cache: bool) -> Leaving {
-        let Seat { worker_id, file, locks, cache, .. } = seat;
+        let Seat { worker_id, file, locks, cache, drops_cache: drops_first, .. } = seat;
         let cache = cache.filter(|_| !keeps_cache);
         let (is_dropped, drop_time) = (cache.is_none(), DiskTime::default());
         let stage = LeavingStage::Writing;
@@ -68,6 +71,7 @@ impl Leaving {
             is_asked: false,
             cache,
             is_dropped,
+            drops_first,
             drop_time,
             stage,
             result: Ok(()),
@@ -122,9 +126,9 @@ impl Leaving {
     }
 
     /// The call that drops the cached lease, on the lane of the cache, which is free.
-    pub(crate) fn drop_call(&self) -> Option<RunCall> {
-        let cache =
-            self.cache.as_ref().filter(|_| self.stage == LeavingStage::Dropping && !self.is_dropped)?;
+    pub(crate) fn drop_call(&mut self) -> Option<RunCall> {
+        let is_due = take(&mut self.drops_first) || self.stage == LeavingStage::Dropping;
+        let cache = self.cache.as_ref().filter(|_| is_due && !self.is_dropped)?;
         Some(RunCall::DropLeaseCache(Box::new(cache.drop_lease())))
     }
 

@@ -18,6 +18,7 @@ use core::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Loss {
     schedule: LeaseLoss,
+    is_told: bool,
     stage: LossStage,
     /// Whether a caller came since the last claim.
     is_pressed: bool,
@@ -42,10 +43,16 @@ pub(crate) enum LossStep {
 }
 
 impl Loss {
-    /// `losses`: how many leases were lost before this one without a renewal in between.
-    pub(crate) fn new(worker_id: u32, why: Error, losses: u32, m: &Moment<'_>) -> Loss {
+    /// `is_told`: by the word of its source. `losses`: how many leases were lost before this one without a renewal in
+    /// between.
+    pub(crate) fn new(worker_id: u32, why: Error, is_told: bool, losses: u32, m: &Moment<'_>) -> Loss {
         let schedule = LeaseLoss::new(worker_id, why, losses, m.boot, m.settings.timeout);
-        Loss { schedule, stage: LossStage::Waiting, is_pressed: false }
+        Loss { schedule, is_told, stage: LossStage::Waiting, is_pressed: false }
+    }
+
+    /// Whether the source has said that the lease is lost.
+    pub(crate) fn is_told(&self) -> bool {
+        self.is_told
     }
 
     /// A caller comes. Who comes during a claim waits for that one.

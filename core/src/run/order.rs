@@ -9,7 +9,8 @@
 //! | `Claiming` | the disk still does not answer those who asked meanwhile | `Claiming`: they get that error as well |
 //! | `Held` | the lease is lost, or is over; its record is lost | `Lost` |
 //! | `Lost` | a claim is due, and nothing of the one before is left | `Lost`: a new round |
-//! | `Lost` | the rest of its span is used up | `Lost`: the generator is sealed, and its worker id is given back |
+//! | `Lost` | its source said so | `Lost`: the generator is sealed, and its worker id is given back |
+//! | `Lost` | the rest of its span is used up | the same |
 //! | `Lost` | the round got a lease | `Lost`: the generator is sealed, and its worker id is given back |
 //! | `Lost` | its round won a worker id | `Held`: another generator, above all ids so far |
 //! | `Lost` | the round failed, or takes too long | `Lost`: it is undone, and the next one is due later |
@@ -27,7 +28,7 @@ use crate::run::flake::Flake;
 use crate::run::id_claim::Won;
 use crate::run::lanes::{Asked, Lane, Lanes};
 use crate::run::leaving::Leaving;
-use crate::run::loss::{Loss, LossStep};
+use crate::run::loss::Loss;
 use crate::run::moment::{Moment, earliest};
 use crate::run::process_leases::Came;
 use crate::run::round::{Round, RoundEnd};
@@ -304,7 +305,7 @@ impl RunOrder {
     }
 
     /// A worker id is held, with its first span durable.
-    fn take_seat(&mut self, won: Won, m: &mut Moment<'_>) {
+    pub(crate) fn take_seat(&mut self, won: Won, m: &mut Moment<'_>) {
         let record = won.file.record();
         self.log.0.reserved_until = record.run.until;
         let (layout, worker_id, from) = (record.layout, record.worker_id, won.first.from);
@@ -342,7 +343,7 @@ impl RunOrder {
             return Progress::Again;
         }
         if let Some(error) = seat.lease_is_over(m) {
-            self.lose(error, m);
+            self.lose(error, false, m);
             return Progress::Again;
         }
         Progress::Waits(earliest(&[seat.due(flake, is_free, m), opens_by]))
@@ -350,7 +351,9 @@ impl RunOrder {
 
     /// Tells callers what became of the span.
     pub(crate) fn tell_span(&mut self, end: SpanEnd, m: &mut Moment<'_>) {
-        self.seat.iter().for_each(|seat| self.log.0.reserved_until = seat.file.record().run.until);
+        if let Some(seat) = &self.seat {
+            self.log.0.reserved_until = seat.file.record().run.until;
+        }
         self.note_span(&end, m);
         let answer = match end {
             SpanEnd::NotNeeded | SpanEnd::Granted => Answer::Look,
@@ -358,13 +361,13 @@ impl RunOrder {
             SpanEnd::Failed(error) => Answer::Failed(error),
             // Callers wait for the next lease.
             SpanEnd::Lost(_) if self.life == Life::Lost => return,
-            SpanEnd::Lost(why) => return self.lose(why, m),
+            SpanEnd::Lost(why) => return self.lose(why, false, m),
         };
         self.callers.answer_spans(answer);
         m.notices.wake();
     }
 
-    fn note_span(&mut self, end: &SpanEnd, m: &mut Moment<'_>) {
+    pub(crate) fn note_span(&mut self, end: &SpanEnd, m: &mut Moment<'_>) {
         if let Some(error) = self.log.0.note(end) {
             let worker_id = self.worker_id.unwrap_or(0);
             m.notices.warn(format!("the span of worker id {worker_id} was not renewed: {error}"));
@@ -385,112 +388,10 @@ impl RunOrder {
                 self.log.0.note_lease(until_ms, Some(error));
             }
             RenewalEnd::Lost(error) => {
-                seat.drop_cache();
-                self.lose(error, m);
+                seat.drops_cache = true;
+                self.lose(error, true, m);
             }
         }
-    }
-
-    /// The lease is lost: another one is claimed. The rest of the span is still used.
-    fn lose(&mut self, why: Error, m: &mut Moment<'_>) {
-        m.notices.warn(format!("{why}"));
-        // Its renewal says nothing about the next lease.
-        self.give_up_source(m);
-        self.lanes.forget_renewals();
-        let until_ms = self.log.0.lease_until_ms.unwrap_or(0);
-        self.log.0.note_lease(until_ms, Some(why.clone()));
-        // If leases are lost one after another without a renewal, the time between the claims grows.
-        let losses = if self.is_kept { 0 } else { self.losses };
-        (self.losses, self.is_kept) = (losses.saturating_add(1), false);
-        self.loss = Some(Loss::new(self.worker_id.unwrap_or(0), why, losses, m));
-        self.life = Life::Lost;
-        self.callers.answer_opens(Answer::Look);
-        m.notices.wake();
-    }
-
-    /// Claims again after a loss: first what is left of the round before is undone, then the next one begins.
-    fn recover(&mut self, m: &mut Moment<'_>) -> Progress {
-        let is_waited_for = self.callers.waits_for_span();
-        if is_waited_for
-            && let (Some(seat), Some(flake)) = (&mut self.seat, &self.generator)
-            && seat.grant_first(flake)
-        {
-            self.tell_span(SpanEnd::NotNeeded, m);
-            return Progress::Again;
-        }
-        let Progress::Waits(used_up) = self.leave_used_up(m) else { return Progress::Again };
-        let Some(loss) = &mut self.loss else { return Progress::Waits(None) };
-        let step = loss.poll(is_waited_for, m);
-        let given_up = self.round.as_ref().is_some_and(|round| !loss.wants(round.number()));
-        let why = loss.why().clone();
-        let due = match step {
-            LossStep::Wait(due) => due,
-            LossStep::Failed(error, due) => {
-                if is_waited_for {
-                    self.callers.answer_spans(Answer::Failed(error));
-                    m.notices.wake();
-                }
-                due
-            }
-            LossStep::Begin(number, due) => {
-                if self.round.is_none() && self.leaving.is_none() {
-                    loss.begun();
-                    self.round = Some(Round::new(number, self.worker_id, None, m));
-                }
-                due
-            }
-        };
-        if given_up {
-            self.undo_round(why, m);
-        }
-        let Progress::Waits(again) = self.go_on(m) else { return Progress::Again };
-        Progress::Waits(earliest(&[again, used_up, Some(due)]))
-    }
-
-    /// Goes on with the round after a loss, and with the end of the generator that lost its lease.
-    fn go_on(&mut self, m: &mut Moment<'_>) -> Progress {
-        let is_free = self.lanes.is_free(Lane::Disk);
-        if let Some(leaving) = &mut self.leaving {
-            leaving.poll(m, is_free);
-            if !leaving.is_gone() {
-                return Progress::Waits(leaving.due());
-            }
-            if let Leaving { worker_id, result: Err(error), .. } = leaving {
-                m.notices.warn(format!("the record of worker id {worker_id} was not closed: {error}"));
-            }
-            self.leaving = None;
-        }
-        let (Some(round), Some(loss)) = (&mut self.round, &mut self.loss) else {
-            return Progress::Waits(None);
-        };
-        match round.poll(m, &self.lanes) {
-            RoundEnd::None(due) => return Progress::Waits(due),
-            RoundEnd::Given => {
-                let flake = self.generator.as_ref();
-                let floor = loss.take_over(round.number(), || flake.and_then(|flake| flake.seal()));
-                match (floor, self.seat.take()) {
-                    (None, seat) => {
-                        self.seat = seat;
-                        round.give_up(loss.why().clone());
-                    }
-                    // Without its lease, which is lost.
-                    (Some(floor), Some(seat)) => self.leaving = Some(Leaving::new(seat, floor, false)),
-                    (Some(floor), None) => round.proceed(floor, m),
-                }
-            }
-            RoundEnd::Won(won) => self.take_seat(*won, m),
-            RoundEnd::Undone(error, lease) => {
-                // One that was given up has failed before.
-                let why = loss.wants(round.number()).then(|| {
-                    loss.claim_failed(round.number(), &error, m);
-                    loss.why().clone()
-                });
-                self.round = None;
-                why.into_iter().for_each(|why| self.note_span(&SpanEnd::Failed(why), m));
-                lease.into_iter().for_each(|lease| self.release_unused(lease, m));
-            }
-        }
-        Progress::Again
     }
 }
 

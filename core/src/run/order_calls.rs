@@ -14,6 +14,7 @@ use crate::options::deployment;
 use crate::run::call_end::{Claimed, End};
 use crate::run::disk_calls::NamesCall;
 use crate::run::lanes::{Asked, Lane, RunCall, UnderWay};
+use crate::run::leaving::Leaving;
 use crate::run::moment::Moment;
 use crate::run::notices::RunNotice;
 use crate::run::order::{Life, RunOrder};
@@ -142,18 +143,14 @@ impl RunOrder {
     }
 
     fn cache_call(&mut self, m: &mut Moment<'_>) -> Option<(Asked, RunCall)> {
-        if let Some(call) = self.leaving.as_ref().and_then(|leaving| leaving.drop_call()) {
+        if let Some(call) = self.leaving.as_mut().and_then(Leaving::drop_call) {
             return Some((Asked::DropCache, call));
         }
         if let Some(call) = self.round.as_mut().and_then(|round| round.next_call(Lane::Cache, m)) {
             return Some((Asked::OfRound, call));
         }
-        let seat = self.seat.as_mut().filter(|_| matches!(self.life, Life::Held | Life::Lost))?;
-        if let Some(call) = seat.drop_call() {
-            return Some((Asked::DropCache, call));
-        }
-        let call = seat.cache_call(m).filter(|_| self.life == Life::Held)?;
-        Some((Asked::WriteCache, call))
+        let seat = self.seat.as_mut().filter(|_| self.life == Life::Held)?;
+        Some((Asked::WriteCache, seat.cache_call(m)?))
     }
 
     /// The next request to lease servers: of the exchange that is under way, or of one that begins now.

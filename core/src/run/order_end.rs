@@ -64,26 +64,6 @@ impl RunOrder {
         self.releasing().next().is_some()
     }
 
-    /// After a loss, a span that is used up gives no ids any more. Its worker id is given back before another lease is held:
-    /// a process of this host that got it meanwhile would find it locked, and its lease would end unused.
-    pub(crate) fn leave_used_up(&mut self, m: &Moment<'_>) -> Progress {
-        let (Some(seat), Some(flake), Some(loss)) = (&self.seat, &self.generator, &mut self.loss) else {
-            return Progress::Waits(None);
-        };
-        if !self.lanes.is_free(Lane::Disk) {
-            return Progress::Waits(None);
-        }
-        let used_up = seat.used_up(flake, m);
-        if used_up > m.boot {
-            return Progress::Waits(Some(used_up));
-        }
-        // Sealed already, it has an end of its own.
-        let Some(first_unused) = flake.seal() else { return Progress::Waits(None) };
-        loss.sealed(first_unused);
-        self.leaving = self.seat.take().map(|seat| Leaving::new(seat, first_unused, false));
-        Progress::Again
-    }
-
     pub(crate) fn close(&mut self, quietly: bool, waits_for_source: bool, m: &mut Moment<'_>) {
         let mut farewell = Farewell::new(quietly, waits_for_source, m.boot);
         let was_lost = self.life == Life::Lost;

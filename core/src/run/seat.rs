@@ -35,7 +35,7 @@ pub(crate) struct Seat {
     /// Whether the lease has changed since it was cached.
     is_uncached: bool,
     /// Whether the source has said that the lease is lost: no process may start with it.
-    drops_cache: bool,
+    pub(crate) drops_cache: bool,
     extension: SpanExtension,
     /// The first span, until the first caller needs it.
     first: Option<Span>,
@@ -254,18 +254,6 @@ impl Seat {
         let held = self.lease.as_ref()?;
         let write = self.cache.as_ref()?.write(held.lease(), held.ends()?, &m.place.writer.boot)?;
         Some(RunCall::WriteLeaseCache(Box::new(write)))
-    }
-
-    /// The lease is lost, by the word of its source.
-    pub(crate) fn drop_cache(&mut self) {
-        (self.is_uncached, self.drops_cache) = (false, true);
-    }
-
-    /// The call that drops the cached lease, on the lane of the cache, which is free.
-    pub(crate) fn drop_call(&mut self) -> Option<RunCall> {
-        let drops = core::mem::take(&mut self.drops_cache);
-        let cache = self.cache.as_ref().filter(|_| drops)?;
-        Some(RunCall::DropLeaseCache(Box::new(cache.drop_lease())))
     }
 
     /// The lease was cached, or not.

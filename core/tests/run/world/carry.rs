@@ -120,7 +120,9 @@ impl State {
         let found =
             if flight.again { Ok(()) } else { process.seen.leases.learn(&told, flight.asked, lease_ms) };
         process.tell(|run| run.done(flight.id.0, end, clocks));
-        self.check(found.map_err(Wrong::Lease));
+        let is_told = matches!(told, Told::NotHeld { .. }) && !flight.again && !flight.is_abandoned;
+        let sealed = if is_told { process.is_sealed_if_lost() } else { Ok(()) };
+        self.check(found.map_err(Wrong::Lease).and(sealed));
         self.poll(who);
         Some(())
     }

@@ -3,7 +3,9 @@
 use super::seen::{Said, Seen, Wrong};
 use super::told::Told;
 use leafid_core::call::{CallId, Clocks};
-use leafid_core::run::{Answer, Lane, ProcessLeases, RunCall, RunCallEnd, RunTicket, WorkerRun};
+use leafid_core::run::{
+    Answer, Lane, ProcessLeases, RunCall, RunCallEnd, RunNotice, RunState, RunTicket, WorkerRun,
+};
 use leafid_core::{Layout, Snowflake};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -41,6 +43,8 @@ pub(crate) struct Flight {
     pub(crate) asked: Duration,
     /// Whether it ended before.
     pub(crate) again: bool,
+    /// Whether nobody waits for it any more.
+    pub(crate) is_abandoned: bool,
 }
 
 /// The number of a call. Two states that differ in it alone are one.
@@ -100,13 +104,35 @@ impl Process {
     pub(crate) fn poll(&mut self, clocks: Clocks, layout: Layout) -> Result<(), Wrong> {
         let shown = self.shown.0.take().or_else(|| self.run.generator().cloned());
         for said in self.seen.poll(&mut self.run, &mut self.shared, shown, clocks, layout)? {
-            if let Said::Call(id, lane, call) = said {
-                let (id, call, asked) = (Number(id), Some(call), clocks.boot);
-                self.flights.push(Flight { id, lane, call, end: None, is_prompt: true, asked, again: false });
+            match said {
+                Said::Call(id, lane, call) => self.flights.push(Flight {
+                    id: Number(id),
+                    lane,
+                    call: Some(call),
+                    end: None,
+                    is_prompt: true,
+                    asked: clocks.boot,
+                    again: false,
+                    is_abandoned: false,
+                }),
+                Said::Notice(RunNotice::Abandon(id)) => {
+                    let its = self.flights.iter_mut().filter(|flight| flight.id.0 == id);
+                    its.for_each(|flight| flight.is_abandoned = true);
+                }
+                Said::Notice(_) => {}
             }
         }
         self.wishes();
         Ok(())
+    }
+
+    /// The source has just said that its lease is lost: a clone may have the same span.
+    pub(crate) fn is_sealed_if_lost(&self) -> Result<(), Wrong> {
+        let is_lost = matches!(self.run.state(), RunState::Held { lost: true, .. });
+        match self.run.generator().and_then(|generator| generator.first_unused()) {
+            Some(_) if is_lost => Err(Wrong::NotSealed),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a wish for a span waits.
