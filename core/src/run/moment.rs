@@ -91,6 +91,12 @@ impl<'m> Moment<'m> {
         self.notices.warn(format!("worker id {worker_id} was not released: {why}; its lease ends by itself"));
     }
 
+    /// The boot time at which the clock leapt, as long as that is not followed.
+    pub(crate) fn leapt_at(&self) -> Option<Duration> {
+        let (_, since_ns) = self.place.clock.leap()?;
+        u64::try_from(since_ns).ok().map(Duration::from_nanos)
+    }
+
     /// This process as the writer of a record, with the time of the clocks.
     pub(crate) fn writer(&self) -> Writer {
         let mut writer = self.place.writer.clone();

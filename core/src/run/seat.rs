@@ -115,6 +115,9 @@ impl Seat {
         is_disk_free: bool,
         m: &Moment<'_>,
     ) -> Option<SpanEnd> {
+        if let (Some(held), Some(at)) = (&mut self.lease, m.leapt_at()) {
+            held.leapt(at);
+        }
         if is_waited_for && self.grant_first(flake) {
             return Some(SpanEnd::NotNeeded);
         }

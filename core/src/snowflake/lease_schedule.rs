@@ -1,13 +1,14 @@
 //! The schedule of a held lease: when it is renewed, and how long it may be used.
 //!
-//! Construct: [`HeldLease::new`]. Events: [`HeldLease::begin_call`], which is also the poll, and
-//! [`HeldLease::call_ended`] (the answer of a renewal). Queries: all others.
+//! Construct: [`HeldLease::new`]. Events: [`HeldLease::begin_call`], which is also the poll, [`HeldLease::call_ended`]
+//! (the answer of a renewal), and [`HeldLease::leapt`]. Queries: all others.
 //!
 //! | State | Event | Next state |
 //! | --- | --- | --- |
 //! | idle until `renew_at` | begin a call before that time | idle |
 //! | idle until `renew_at` | begin a call, but a caller waits for a span | idle until the last call + 10 ms, 200 ms after a failure |
 //! | idle until `renew_at` | begin a call at that time | in flight |
+//! | idle until `renew_at` | the clock has leapt since the last call began | idle until now |
 //! | in flight | begin a call | in flight: never two at once |
 //! | in flight for longer than `patience` | | in flight; counts as failed |
 //! | in flight | renewed | idle until half of the lease is over |
@@ -42,17 +43,12 @@ pub(crate) struct HeldLease {
     /// The number of failed calls since the last success, and the last error.
     back_off: BackOff,
     error: Option<Error>,
-    /// The end of the last call.
+    /// The begin and the end of the last call.
+    begun_at: Duration,
     called_at: Duration,
-    in_flight: Option<InFlight>,
+    in_flight: bool,
     /// A call that takes longer counts as hanging.
     patience: Duration,
-}
-
-/// The running renewal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct InFlight {
-    since: Duration,
 }
 
 /// The arguments of a call of the lease source.
@@ -106,8 +102,9 @@ impl HeldLease {
             ends: None,
             back_off: BackOff::new(),
             error: None,
+            begun_at: asked,
             called_at: asked,
-            in_flight: None,
+            in_flight: false,
             patience,
         };
         held.renewed(asked, now_ms);
@@ -126,9 +123,9 @@ impl HeldLease {
             let pause = if self.back_off.failures() > 0 { RETRY } else { PAUSE };
             self.renew_at = self.renew_at.min(self.called_at.saturating_add(pause));
         }
-        let begins = boot_time >= self.renew_at && self.in_flight.is_none();
+        let begins = boot_time >= self.renew_at && !self.in_flight;
         if begins {
-            self.in_flight = Some(InFlight { since: boot_time });
+            (self.begun_at, self.in_flight) = (boot_time, true);
         }
         begins.then(|| RenewalRequest {
             lease: self.lease.clone(),
@@ -137,6 +134,14 @@ impl HeldLease {
                 .saturating_add(self.lease.lease_ms.unwrap_or(SPAN_WISH_MS))
                 .max(self.lease.until_ms),
         })
+    }
+
+    /// The clock has leapt at this boot time, as in a copy of the machine that goes on: another copy may have the lease by
+    /// now. If no call has begun since, the next one is due.
+    pub(crate) fn leapt(&mut self, at: Duration) {
+        if at > self.begun_at {
+            self.renew_at = self.renew_at.min(at);
+        }
     }
 
     /// The call in flight has ended. `asked` is the boot time before it; `boot_time` and `now_ms` are the current clocks.
@@ -148,7 +153,7 @@ impl HeldLease {
         boot_time: Duration,
         now_ms: i64,
     ) -> RenewalEnd {
-        self.in_flight = None;
+        self.in_flight = false;
         self.called_at = boot_time;
         let error = match answer {
             RenewalAnswer::Renewed(renewal) => match self.take(renewal, layout, asked, now_ms) {
@@ -246,12 +251,12 @@ impl HeldLease {
 
     /// Whether the next renewal is due, and none is in flight.
     pub(crate) fn is_due(&self, boot_time: Duration) -> bool {
-        boot_time >= self.renew_at && self.in_flight.is_none()
+        boot_time >= self.renew_at && !self.in_flight
     }
 
     /// Whether a renewal is in flight.
     pub(crate) fn is_calling(&self) -> bool {
-        self.in_flight.is_some()
+        self.in_flight
     }
 
     /// Whether the last call failed and the next one is not in flight yet, or the call in flight hangs.
@@ -260,13 +265,14 @@ impl HeldLease {
     }
 
     fn hangs_since(&self, boot_time: Duration) -> Option<Duration> {
-        self.in_flight.map(|call| call.since).filter(|since| boot_time >= since.saturating_add(self.patience))
+        let hangs = self.in_flight && boot_time >= self.begun_at.saturating_add(self.patience);
+        hangs.then_some(self.begun_at)
     }
 
     /// How long until the next useful call of [`HeldLease::begin_call`].
     pub(crate) fn due_in(&self, boot_time: Duration) -> Duration {
         // The host accepts a result at once, so only a hanging call needs a check.
-        let due = self.in_flight.map_or(self.renew_at, |call| call.since.saturating_add(self.patience));
+        let due = if self.in_flight { self.begun_at.saturating_add(self.patience) } else { self.renew_at };
         due.saturating_sub(boot_time).max(PAUSE)
     }
 
