@@ -10,6 +10,7 @@
 //! | `Reading` | the cached lease may be used | `Starting` |
 //! | `Starting` | the clock is not there yet | `Starting` |
 //! | `Starting` | the rules allow a first span: the lease is held from here on | `Writing` |
+//! | `Writing` | the record is durable in one slot, and the other one lags | `Writing` |
 //! | `Writing` | the record is durable, or none is kept | `Won` |
 //! | all of these | an error, or given up | `Undoing` |
 //! | `Undoing` | nothing is locked any more, and no call is under way | `Refused` |
@@ -347,6 +348,9 @@ impl IdClaim {
 
     fn write(&mut self, m: &Moment<'_>) -> Option<RunCall> {
         let IdStage::Writing(won) = &mut self.stage else { return None };
+        if won.file.lags() {
+            return won.file.ask_other(m.writer()).map(|write| RunCall::WriteRecord(Box::new(write)));
+        }
         // The host draws the owner when it writes.
         let record = won.file.record().begun(won.first, won.granted_at_ms, 0);
         won.file.ask_begun(record, m.writer()).map(|write| RunCall::WriteRecord(Box::new(write)))
@@ -357,6 +361,7 @@ impl IdClaim {
             return self.give_up(error);
         }
         match replace(&mut self.stage, IdStage::Locking) {
+            IdStage::Writing(won) if won.file.lags() => self.stage = IdStage::Writing(won),
             IdStage::Writing(mut won) => {
                 m.place.clock.mark_used();
                 won.locks = take(&mut self.locks);

@@ -271,8 +271,9 @@ impl RunOrder {
         match (&mut self.leaving, &mut self.seat, &mut self.round, &self.generator) {
             (Some(leaving), ..) => leaving.written(end, m),
             (None, Some(seat), _, Some(flake)) => {
-                let end = seat.write_ended(end, flake, m);
-                self.tell_span(end, m);
+                if let Some(end) = seat.write_ended(end, flake, m) {
+                    self.tell_span(end, m);
+                }
             }
             (None, None, Some(round), _) => round.written(end, m),
             _ => {}

@@ -5,6 +5,7 @@
 //! | found | `into_file` | open; above what a damaged slot may have granted |
 //! | open | `ask` | a write is under way, with a higher number than any before |
 //! | a write is under way | `written` with success | open with the new record; the other slot is next |
+//! | open with a record that ends more than a span above the other slot's | `ask_other` | a write of the same record |
 //! | a write is under way | `written` with an error | open with the record before; the same slot is next |
 //! | open, of a record that is not stored | `ask` | open with the new record |
 
@@ -36,6 +37,7 @@ impl RecordFound {
     /// The file at the time `now_ms` after the filter, and a warning if one slot is damaged.
     pub fn into_file(self, rules: &Rules, now_ms: i64) -> (RecordFile, Option<String>) {
         let RecordFound { mut newest, spare, damaged, path, advice } = self;
+        let kept_until = newest.record.run.until;
         let warning = damaged.then(|| {
             newest.record = newest.record.clone().with_lost_slot(rules, now_ms);
             let until_ms = newest.record.layout.tick_start_ms(newest.record.run.until);
@@ -45,7 +47,8 @@ impl RecordFound {
             )
         });
         let tried = newest.number;
-        (RecordFile { place: Some((path, advice)), stored: newest, spare, tried }, warning)
+        let place = Some((path, advice));
+        (RecordFile { place, stored: newest, spare, kept_until, lags: false, tried }, warning)
     }
 }
 
@@ -58,6 +61,10 @@ pub struct RecordFile {
     stored: StoredRecord,
     /// The slot to write next: never the one that holds `stored`.
     spare: usize,
+    /// The end of the run in the slot that holds `stored`, which was raised if the other one was damaged.
+    kept_until: u64,
+    /// Whether the spare slot would not do if the one that holds `stored` were lost.
+    lags: bool,
     /// The highest number that was tried. A failed write may have reached the disk all the same.
     tried: u64,
 }
@@ -65,7 +72,8 @@ pub struct RecordFile {
 impl RecordFile {
     /// The record of an unused worker id, which is not stored: there is nothing to write.
     pub fn not_stored(name: &str, worker_id: u32, layout: Layout) -> RecordFile {
-        RecordFile { place: None, stored: unused(name, worker_id, layout), spare: 0, tried: 0 }
+        let stored = unused(name, worker_id, layout);
+        RecordFile { place: None, stored, spare: 0, kept_until: 0, lags: false, tried: 0 }
     }
 
     /// The record that this run read or wrote last.
@@ -113,6 +121,17 @@ impl RecordFile {
         self.ask(record, writer).map(RecordWrite::of_new_owner)
     }
 
+    /// Whether the record must be written once more before its span is used, into the other slot: after a gap in time one
+    /// slot alone would hold the span, and be lost with it.
+    pub(crate) fn lags(&self) -> bool {
+        self.lags
+    }
+
+    /// The same record for the other slot.
+    pub(crate) fn ask_other(&mut self, writer: Writer) -> Option<RecordWrite> {
+        self.ask(self.stored.record.clone(), writer)
+    }
+
     /// A write ended. After an error the record before stays; if the write began a run, the file must be opened again,
     /// because it may hold another run than this file knows. Errors: the write's; `internal` for the end of another
     /// write than the last.
@@ -125,6 +144,9 @@ impl RecordFile {
             );
             return Err(Error::new(Code::Internal, message));
         }
+        let until = end.stored.record.run.until;
+        self.lags = until > end.stored.record.latest_after(self.kept_until);
+        self.kept_until = until;
         self.spare = 1 - end.slot;
         self.stored = end.stored;
         Ok(())

@@ -5,6 +5,7 @@
 //! | first one durable | a caller needs a span | granted |
 //! | granted | half of it is used, and the disk is free | being written |
 //! | being written | durable | granted: the written one |
+//! | being written | durable in one slot, and the other one lags | being written, there too |
 //! | being written | failed | granted: the one before; it rests, but for the next caller |
 //! | granted, and used up | the lease ends here | short: callers wait for the source |
 
@@ -41,7 +42,7 @@ pub(crate) struct Seat {
     first: Option<Span>,
     /// Whether a caller has needed a span: from then on it is extended in the background.
     started: bool,
-    /// The span of the write that is under way.
+    /// The span of the write that is under way, or is to be written into the other slot as well.
     writing: Option<Span>,
     /// After a failure, no span is written before this time unless a caller waits.
     rests_until: Option<Duration>,
@@ -70,6 +71,8 @@ pub(crate) enum SpanEnd {
 enum SpanStep {
     Nothing,
     Write(Span),
+    /// The span that is durable in one slot.
+    WriteOther,
     Ended(SpanEnd),
 }
 
@@ -127,10 +130,10 @@ impl Seat {
                 let record = self.file.record().extended(goal, m.now_ms);
                 self.file.ask(record, m.writer());
                 self.writing = Some(goal);
-                Some(self.written(Ok(()), flake, m))
+                self.written(Ok(()), flake, m)
             }
             SpanStep::Ended(end) => Some(end),
-            SpanStep::Write(_) | SpanStep::Nothing => None,
+            SpanStep::Write(_) | SpanStep::WriteOther | SpanStep::Nothing => None,
         }
     }
 
@@ -148,6 +151,9 @@ impl Seat {
             return SpanStep::Nothing;
         };
         let rests = self.is_record_lost || self.rests_until.is_some_and(|until| m.boot < until);
+        if self.file.lags() {
+            return if is_waited_for || !rests { SpanStep::WriteOther } else { SpanStep::Nothing };
+        }
         let runs = self.started || self.lease.is_some();
         let in_use = SpanExtension::is_in_use(layout, first_unused, m.now_ms, false);
         if !is_waited_for && (rests || !runs || !in_use) {
@@ -179,22 +185,36 @@ impl Seat {
         is_waited_for: bool,
         m: &Moment<'_>,
     ) -> Option<RunCall> {
-        let SpanStep::Write(goal) = self.step(flake, is_waited_for, true, m) else { return None };
-        let record = self.file.record().extended(goal, m.now_ms);
-        let write = self.file.ask(record, m.writer())?;
-        self.writing = Some(goal);
+        let write = match self.step(flake, is_waited_for, true, m) {
+            SpanStep::Write(goal) => {
+                self.writing = Some(goal);
+                let record = self.file.record().extended(goal, m.now_ms);
+                self.file.ask(record, m.writer())?
+            }
+            SpanStep::WriteOther => self.file.ask_other(m.writer())?,
+            SpanStep::Nothing | SpanStep::Ended(_) => return None,
+        };
         Some(RunCall::WriteRecord(Box::new(write)))
     }
 
-    /// The write ended: only now the span may be granted. This order must not change.
-    pub(crate) fn write_ended(&mut self, end: RecordWritten, flake: &Flake, m: &Moment<'_>) -> SpanEnd {
+    /// The write ended: only now the span may be granted. This order must not change. `None`: it is to be written into the
+    /// other slot as well.
+    pub(crate) fn write_ended(
+        &mut self,
+        end: RecordWritten,
+        flake: &Flake,
+        m: &Moment<'_>,
+    ) -> Option<SpanEnd> {
         let result = self.file.written(end);
         self.written(result, flake, m)
     }
 
-    fn written(&mut self, result: Result<()>, flake: &Flake, m: &Moment<'_>) -> SpanEnd {
-        let goal = self.writing.take();
-        match result {
+    fn written(&mut self, result: Result<()>, flake: &Flake, m: &Moment<'_>) -> Option<SpanEnd> {
+        if self.file.lags() && result.is_ok() {
+            return None;
+        }
+        let goal = self.writing.take_if(|_| !self.file.lags());
+        Some(match result {
             Ok(()) => {
                 self.extension.written();
                 (self.rests_until, self.started) = (None, true);
@@ -218,7 +238,7 @@ impl Seat {
                     _ => SpanEnd::Failed(error),
                 }
             }
-        }
+        })
     }
 
     /// The renewal of the lease, if it is due. The lane of the source is free.

@@ -207,14 +207,21 @@ impl Record {
     }
 
     /// The older record of a file whose newest slot cannot be read, raised above any span that the slot may have held:
-    /// no span is longer than the longest, and none ended further ahead of the clock than the rules allow.
+    /// none was used that ended more than the longest span above the older record. Earlier versions used such spans, and
+    /// ended none further ahead of the clock than the rules allow.
     pub(crate) fn with_lost_slot(mut self, rules: &Rules, now_ms: i64) -> Record {
         let ahead_ms = rules.bridged_ms().max(LONGEST_SPAN_MS);
-        let longer_ms = self.layout.tick_start_ms(self.run.until) + LONGEST_SPAN_MS;
-        if let Some(tick) = self.layout.tick_from(longer_ms.max(now_ms + ahead_ms)) {
-            self.run.until = self.run.until.max(tick.min(self.layout.last_tick() + 1));
-        }
+        let ahead = self.layout.tick_from(now_ms + ahead_ms).unwrap_or(0);
+        let latest = self.latest_after(self.run.until);
+        self.run.until = self.run.until.max(latest.max(ahead).min(self.layout.last_tick() + 1));
         self
+    }
+
+    /// The end of the longest span that a generator may use while the older slot of its file has a run that ends at
+    /// `until`.
+    pub(crate) fn latest_after(&self, until: u64) -> u64 {
+        let latest_ms = self.layout.tick_start_ms(until) + LONGEST_SPAN_MS;
+        self.layout.tick_from(latest_ms).unwrap_or(until)
     }
 
     /// The first tick at or above this one that is in no skipped span.

@@ -170,9 +170,8 @@ impl State {
         if file.is_free() && file.has_unsynced() {
             events.push(Event::UnsyncedIsLost);
         }
-        // A clock that stepped before or steps afterwards may hide what the slot held: docs/RELIABILITY.md.
-        let may_be_lost = self.setting.goes_wrong(Kind::Loss) && self.setting.off == [0, 0];
-        if self.faults == 0 && bounds.faults > 0 && may_be_lost {
+        // Of two slots that are lost nothing is left.
+        if self.faults < bounds.faults && self.setting.goes_wrong(Kind::Loss) && !self.lost_slot {
             events.push(Event::SlotIsLost);
         }
     }
@@ -301,7 +300,7 @@ impl State {
                 self.reset(who, 0, left)
             }
             Event::SlotIsLost => {
-                self.faults = u32::MAX;
+                self.lost_slot = true;
                 self.hosts[0].files.get_mut(&0)?.lose_newest()?;
                 let holder = (0..2).find(|who| self.hosts[0].holder(0) == Some(*who));
                 holder.into_iter().for_each(|who| {

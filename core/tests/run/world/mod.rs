@@ -12,8 +12,8 @@
 //!
 //! Faults: a call fails before its effect or after it; a write is torn; an end is reported twice, or as that of another
 //! call; an answer is another request's; a process is killed, also in the middle of a write, or stopped while time passes;
-//! a clock is set back or ahead, or stops; the server forgets a holder, or a span. Or the newest slot of the record is lost
-//! while no clock ever stepped. At random besides: a machine starts again, a process forks, a caller leaves, a process
+//! a clock is set back or ahead, or stops; the server forgets a holder, or a span. Or the newest slot of the record is
+//! lost, once. At random besides: a machine starts again, a process forks, a caller leaves, a process
 //! closes without its server, a host is cut off from it, and a cached lease is copied.
 
 #![allow(unreachable_pub, missing_docs, reason = "tests/model shows some of it")]

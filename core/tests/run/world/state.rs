@@ -31,6 +31,8 @@ pub struct State {
     pub(crate) server: LeaseServer,
     /// Whether the server lost a span, so that it may give it again.
     pub(crate) lost_span: bool,
+    /// Whether a slot of the record was lost.
+    pub(crate) lost_slot: bool,
     issued: BTreeSet<i64>,
     by: [bool; 2],
     pub(crate) starts: u32,
@@ -54,6 +56,7 @@ impl State {
             cached: 0,
             server: LeaseServer::new(setting.leased_ids(), lease_ms, threshold_ms, setting.gives_more),
             lost_span: false,
+            lost_slot: false,
             issued: BTreeSet::new(),
             by: [false, false],
             starts: 0,
