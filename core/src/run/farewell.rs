@@ -22,7 +22,7 @@ pub(crate) struct Farewell {
     pub(crate) until: Duration,
     /// The lease, and the first tick without an id.
     lease: Option<(HeldLease, u64)>,
-    /// The answer of the renewal that was asked for last, and when it was asked for.
+    /// The answer that says most of the renewals that ended since, and when it was asked for.
     late: Option<(Duration, RenewalAnswer)>,
 }
 
@@ -46,14 +46,18 @@ impl Farewell {
         self.lease.as_ref().map(|(held, _)| held.lease())
     }
 
-    /// A renewal of the lease ended, which was asked for at `since`. The last one that says something counts.
+    /// A renewal of the lease ended, which was asked for at `since`. One that made a token counts, also if one that was sent
+    /// after it with the old token was refused; of several the last one does.
     pub(crate) fn renewed(&mut self, since: Duration, answer: RenewalAnswer) {
         // A renewal after this one has made another token, of which this one knows nothing.
         if self.lease.as_ref().is_some_and(|(held, _)| since < held.asked()) {
             return;
         }
-        let rank =
-            |since: Duration, answer: &RenewalAnswer| (!matches!(answer, RenewalAnswer::Failed(_)), since);
+        let rank = |since: Duration, answer: &RenewalAnswer| match answer {
+            RenewalAnswer::Failed(_) => (0, since),
+            RenewalAnswer::NotHeld | RenewalAnswer::Lost(_) => (1, since),
+            RenewalAnswer::Renewed(_) => (2, since),
+        };
         let known = self.late.as_ref().map(|(since, answer)| rank(*since, answer));
         if known.is_none_or(|known| rank(since, &answer) >= known) {
             self.late = Some((since, answer));

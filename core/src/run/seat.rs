@@ -255,8 +255,9 @@ impl Seat {
         m: &Moment<'_>,
     ) -> Option<(RenewalEnd, i64)> {
         let held = self.lease.as_mut()?;
+        let token = held.lease().token.clone();
         let end = held.call_ended(answer, &m.settings.layout, since, m.boot, m.now_ms);
-        if end == RenewalEnd::Kept {
+        if end == RenewalEnd::Kept || held.lease().token != token {
             self.is_uncached = self.cache.is_some();
         }
         Some((end, held.lease().until_ms))
@@ -265,7 +266,10 @@ impl Seat {
     /// A renewal of servers ended after it was abandoned, because its host did not report its end in time.
     pub(crate) fn renewed_late(&mut self, answer: RenewalAnswer, since: Duration, m: &Moment<'_>) {
         if let (RenewalAnswer::Renewed(renewal), Some(held)) = (answer, &mut self.lease) {
+            let token = held.lease().token.clone();
             held.call_ended_late(renewal, &m.settings.layout, since, m.now_ms);
+            // A process that starts with the old one is refused.
+            self.is_uncached |= self.cache.is_some() && held.lease().token != token;
         }
     }
 

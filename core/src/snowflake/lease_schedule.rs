@@ -14,6 +14,7 @@
 //! | in flight | renewed | idle until half of the lease is over |
 //! | in flight | failed | idle; backs off, at most for a quarter of the rest of the lease |
 //! | in flight | not held, lost | lost: the host drops the lease |
+//! | in flight | a late renewal has made another token; then not held, lost | idle: due at once, with that token |
 
 use crate::time::back_off::SHORTEST_BACK_OFF;
 use crate::{BackOff, Code, Error, Layout, Lease, Renewal, Result, Span};
@@ -46,9 +47,16 @@ pub(crate) struct HeldLease {
     /// The begin and the end of the last call.
     begun_at: Duration,
     called_at: Duration,
-    in_flight: bool,
+    in_flight: Option<InFlight>,
     /// A call that takes longer counts as hanging.
     patience: Duration,
+}
+
+/// The running renewal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct InFlight {
+    /// Whether a late renewal has made another token since: the source refuses the one that was sent.
+    is_outdated: bool,
 }
 
 /// The arguments of a call of the lease source.
@@ -104,7 +112,7 @@ impl HeldLease {
             error: None,
             begun_at: asked,
             called_at: asked,
-            in_flight: false,
+            in_flight: None,
             patience,
         };
         held.renewed(asked, now_ms);
@@ -123,9 +131,10 @@ impl HeldLease {
             let pause = if self.back_off.failures() > 0 { RETRY } else { PAUSE };
             self.renew_at = self.renew_at.min(self.called_at.saturating_add(pause));
         }
-        let begins = boot_time >= self.renew_at && !self.in_flight;
+        let begins = boot_time >= self.renew_at && self.in_flight.is_none();
         if begins {
-            (self.begun_at, self.in_flight) = (boot_time, true);
+            self.begun_at = boot_time;
+            self.in_flight = Some(InFlight { is_outdated: false });
         }
         begins.then(|| RenewalRequest {
             lease: self.lease.clone(),
@@ -153,7 +162,8 @@ impl HeldLease {
         boot_time: Duration,
         now_ms: i64,
     ) -> RenewalEnd {
-        self.in_flight = false;
+        let is_outdated = self.is_outdated();
+        self.in_flight = None;
         self.called_at = boot_time;
         let error = match answer {
             RenewalAnswer::Renewed(renewal) => match self.take(renewal, layout, asked, now_ms) {
@@ -163,6 +173,10 @@ impl HeldLease {
                 }
                 Err(error) => error,
             },
+            RenewalAnswer::NotHeld | RenewalAnswer::Lost(_) if is_outdated => {
+                self.renew_at = boot_time;
+                return RenewalEnd::Failed(self.outdated());
+            }
             RenewalAnswer::NotHeld => {
                 return RenewalEnd::Lost(self.lost("is no longer held here, as its source reports"));
             }
@@ -202,8 +216,9 @@ impl HeldLease {
     /// The source knows the lease by this token alone from now on. Returns whether the renewal is of this lease.
     fn take_token(&mut self, renewal: &Renewal) -> bool {
         let is_its = renewal.worker_id.is_none_or(|worker_id| worker_id == self.lease.worker_id);
-        if is_its && renewal.token.is_some() {
+        if is_its && renewal.token.is_some() && renewal.token != self.lease.token {
             self.lease.token.clone_from(&renewal.token);
+            self.in_flight.iter_mut().for_each(|call| call.is_outdated = true);
         }
         is_its
     }
@@ -251,12 +266,17 @@ impl HeldLease {
 
     /// Whether the next renewal is due, and none is in flight.
     pub(crate) fn is_due(&self, boot_time: Duration) -> bool {
-        boot_time >= self.renew_at && !self.in_flight
+        boot_time >= self.renew_at && !self.is_calling()
     }
 
     /// Whether a renewal is in flight.
     pub(crate) fn is_calling(&self) -> bool {
-        self.in_flight
+        self.in_flight.is_some()
+    }
+
+    /// Whether the call in flight was sent with a token that is none any more.
+    fn is_outdated(&self) -> bool {
+        self.in_flight.is_some_and(|call| call.is_outdated)
     }
 
     /// Whether the last call failed and the next one is not in flight yet, or the call in flight hangs.
@@ -265,14 +285,14 @@ impl HeldLease {
     }
 
     fn hangs_since(&self, boot_time: Duration) -> Option<Duration> {
-        let hangs = self.in_flight && boot_time >= self.begun_at.saturating_add(self.patience);
+        let hangs = self.is_calling() && boot_time >= self.begun_at.saturating_add(self.patience);
         hangs.then_some(self.begun_at)
     }
 
     /// How long until the next useful call of [`HeldLease::begin_call`].
     pub(crate) fn due_in(&self, boot_time: Duration) -> Duration {
         // The host accepts a result at once, so only a hanging call needs a check.
-        let due = if self.in_flight { self.begun_at.saturating_add(self.patience) } else { self.renew_at };
+        let due = if self.is_calling() { self.begun_at.saturating_add(self.patience) } else { self.renew_at };
         due.saturating_sub(boot_time).max(PAUSE)
     }
 
@@ -302,13 +322,21 @@ impl HeldLease {
     pub(crate) fn into_released(mut self, late: Option<RenewalAnswer>) -> Option<Lease> {
         match late {
             // Another holder may have the worker id.
-            Some(RenewalAnswer::NotHeld | RenewalAnswer::Lost(_)) => return None,
+            Some(RenewalAnswer::NotHeld | RenewalAnswer::Lost(_)) if !self.is_outdated() => return None,
             Some(RenewalAnswer::Renewed(renewal)) => {
                 self.take_token(&renewal);
             }
-            Some(RenewalAnswer::Failed(_)) | None => {}
+            Some(_) | None => {}
         }
         Some(self.lease)
+    }
+
+    fn outdated(&self) -> Error {
+        let message = format!(
+            "worker id {} has another token since this renewal was sent, by one that ended late; it is renewed again",
+            self.lease.worker_id
+        );
+        Error::new(Code::WorkerLost, message)
     }
 
     fn lost(&self, what: &str) -> Error {
@@ -434,6 +462,28 @@ mod tests {
         held.call_ended(passed, &layout(), at(700), at(4_000), 5_000);
         held.call_ended_late(renewal(9_000, "second"), &layout(), at(500), 5_000);
         assert_eq!((held.lease().token.as_deref(), held.asked()), (Some("third"), at(700)));
+    }
+
+    #[test]
+    fn a_call_that_was_sent_with_an_older_token_loses_nothing() {
+        let renewal =
+            |token: &str| Renewal { until_ms: 4_000, token: Some(token.into()), ..Renewal::default() };
+        for (token, is_lost) in [("second", false), ("first", true)] {
+            for answer in [RenewalAnswer::NotHeld, RenewalAnswer::Lost(down())] {
+                let mut held = held();
+                assert!(held.begin_call(at(500), 1_500, false).is_some());
+                held.call_ended_late(renewal(token), &layout(), at(100), 1_500);
+                let given_back = held.clone().into_released(Some(answer.clone()));
+                assert_eq!(given_back.and_then(|lease| lease.token).is_none(), is_lost);
+                let end = ends(&mut held, answer, 600);
+                assert_eq!(matches!(end, RenewalEnd::Lost(_)), is_lost, "{end:?}");
+                if !is_lost {
+                    let again = held.begin_call(at(600), 1_600, false).expect("it is due at once");
+                    assert_eq!(again.lease.token.as_deref(), Some("second"));
+                    assert!(matches!(ends(&mut held, RenewalAnswer::NotHeld, 700), RenewalEnd::Lost(_)));
+                }
+            }
+        }
     }
 
     #[test]
