@@ -33,6 +33,18 @@ fn a_lease_lost_again_and_again_leaves_nothing_behind() {
     }
 }
 
+#[test]
+fn another_lease_is_claimed_where_a_cleaner_removes_the_directory() {
+    let (place, table) = (Place::new(), Table::new(LEASE_MS));
+    let flake = place.builder().worker(WorkerSource::leases(Shared(table.clone()))).open().unwrap();
+    let mut last = flake.next().unwrap();
+    std::fs::remove_dir_all(place.dir.path()).unwrap();
+    let codes = until_recovered(&flake, 2);
+    assert!(codes.iter().all(|code| *code == Code::WorkerLost), "{codes:?}");
+    ids(&flake, &table, Duration::from_millis(100), &mut last);
+    assert!(place.file(flake.worker_id().unwrap()).exists());
+}
+
 /// A lease source whose calls hang as long as a test wants.
 struct Hanging {
     inner: Shared,

@@ -1,11 +1,14 @@
 //! How each call of a run is carried out.
 
+use crate::os::disk;
 use crate::os::env::Env;
 use crate::os::mutex::lock;
+use crate::storage::io_failure::io_failure;
 use crate::worker::lease_cache::LeaseFiles;
 use crate::worker::settings::SnowflakeSettings;
 use crate::worker::source::not_asked;
 use crate::worker::worker_locks::{RecordFiles, WorkerLocks};
+use leafid_core::call::FileAction;
 use leafid_core::run::{RunCall, RunCallEnd};
 use std::sync::Mutex;
 
@@ -44,6 +47,13 @@ pub(crate) fn carry_out(
         (RunCall::UnlockHost(call), _) => {
             lock(held).unlock_host();
             call.end()
+        }
+        // A cleaner may have removed the directory since the opening. In another root it is not this one's path.
+        (RunCall::OpenRecord(call), _) if settings.root == disk::root() => {
+            match env.disk.directory(directory, files.access) {
+                Ok(_) => lock(held).open(&files, call).into(),
+                Err(error) => call.failed(FileAction::Open, directory.display(), &io_failure(&error)).into(),
+            }
         }
         (RunCall::OpenRecord(call), _) => lock(held).open(&files, call).into(),
         (RunCall::WriteRecord(call), _) => lock(held).write(*call, || env.number()).into(),
