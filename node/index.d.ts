@@ -99,9 +99,10 @@ export interface WorkerLeases {
    */
   claim(request: ClaimRequest): Lease | null | undefined | PromiseLike<Lease | null | undefined>
   /**
-   * Extends the span to about `untilMs`, and returns its new end, or what changed. `null`, or a `LeafidError` with the code
-   * `ERR_LEAFID_WORKER_LOST`, means that another holder has the id: leafid then claims a new one. Any other error means that
-   * the result is unknown: leafid uses the span to its end, and repeats the call.
+   * Extends the span to about `untilMs`, stores a new `token`, and returns both; an end alone leaves the token as it is.
+   * `null`, or a `LeafidError` with the code `ERR_LEAFID_WORKER_LOST`, means that another holder has the id: leafid then
+   * claims a new one. Any other error means that the result is unknown: leafid uses the span to its end, and repeats the
+   * call.
    */
   renew(lease: Lease, untilMs: number): Renewal | number | null | PromiseLike<Renewal | number | null>
   /**

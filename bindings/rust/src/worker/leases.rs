@@ -94,7 +94,7 @@ pub trait WorkerLeases: Send + Sync {
     /// Leases a free worker id with a span; returns `None` if no id is free (`worker_in_use`).
     fn claim(&self, request: &ClaimRequest) -> Answer<Option<Lease>>;
 
-    /// Extends the span to about `until_ms`. Returns `None` if this holder has lost the id.
+    /// Extends the span to about `until_ms`, and stores a new token. Returns `None` if this holder has lost the id.
     ///
     /// After `None`, or after an error with the code `worker_lost`, the generator reports `worker_lost` and claims an
     /// id again. After any other error the state of the lease is unknown: the generator uses its span to the end and
