@@ -26,8 +26,8 @@ def call(recipe, name, *words):
             renewed = getattr(recipe, name)(leafid.Lease(worker_id, 0, 1, token=token or tokens[-1]), until_ms)
             if renewed is None:
                 return None
-            tokens.append(renewed.token)
-            return [renewed.until_ms, len(set(tokens))]
+            tokens.append(renewed["token"])
+            return [renewed["until_ms"], len(set(tokens))]
         case "tags":
             return recipe.create_tables(tags=words[0])
         case "workers":

@@ -59,11 +59,11 @@ class Leases:
                 return Lease(id, stored["until_ms"], until_ms, token=request.instance)
         return None
 
-    def renew(self, lease: Lease, until_ms: int) -> Lease | None:
+    def renew(self, lease: Lease, until_ms: int) -> dict[str, Any] | None:
         """Extends a span, and changes its token; None if another one has the id."""
         token = new_token()
         end_ms = self._change(lease, token, lambda old_ms, now_ms: max(old_ms, min(until_ms, now_ms + AHEAD_MS)))
-        return None if end_ms is None else Lease(lease.worker_id, lease.from_ms, end_ms, token=token)
+        return None if end_ms is None else {"until_ms": end_ms, "token": token}
 
     def release(self, lease: Lease, until_ms: int) -> None:
         """Gives the id back, of which no id at or after until_ms was made."""

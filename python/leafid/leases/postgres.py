@@ -53,11 +53,11 @@ class Leases:
         [(worker_id, from_ms, until_ms)] = rows
         return Lease(worker_id, from_ms, until_ms, token=request.instance)
 
-    def renew(self, lease: Lease, until_ms: int) -> Lease | None:
+    def renew(self, lease: Lease, until_ms: int) -> dict[str, Any] | None:
         """Extends a span, and changes its token; None if another one has the id."""
         token = new_token()
         for (end_ms,) in self._rows(RENEW, until_ms, token, lease.worker_id, lease.token):
-            return Lease(lease.worker_id, lease.from_ms, end_ms, token=token)
+            return {"until_ms": end_ms, "token": token}
         return None
 
     def release(self, lease: Lease, until_ms: int) -> None:

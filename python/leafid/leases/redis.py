@@ -66,11 +66,11 @@ class Leases:
         worker_id, from_ms, until_ms = map(int, free)
         return Lease(worker_id, from_ms, until_ms, token=request.instance)
 
-    def renew(self, lease: Lease, until_ms: int) -> Lease | None:
+    def renew(self, lease: Lease, until_ms: int) -> dict[str, Any] | None:
         """Extends a span, and changes its token; None if another one has the id."""
         token = new_token()
         end_ms = self._db.run(RENEW, self._keys, lease.worker_id, lease.token, until_ms, token)
-        return Lease(lease.worker_id, lease.from_ms, int(end_ms), token=token) if end_ms else None
+        return {"until_ms": int(end_ms), "token": token} if end_ms else None
 
     def release(self, lease: Lease, until_ms: int) -> None:
         """Gives the id back, of which no id at or after until_ms was made."""

@@ -53,7 +53,7 @@ class Leases:
                         return Lease(id, end_ms, until_ms, token=request.instance)
         return None
 
-    def renew(self, lease: Lease, until_ms: int) -> Lease | None:
+    def renew(self, lease: Lease, until_ms: int) -> dict[str, Any] | None:
         """Extends a span, and changes its token; None if another one has the id."""
         token = new_token()
 
@@ -61,7 +61,7 @@ class Leases:
             return max(old_ms, min(until_ms, self._now_ms(client) + AHEAD_MS))
 
         end_ms = self._change(lease, token, longer_ms)
-        return None if end_ms is None else Lease(lease.worker_id, lease.from_ms, end_ms, token=token)
+        return None if end_ms is None else {"until_ms": end_ms, "token": token}
 
     def release(self, lease: Lease, until_ms: int) -> None:
         """Gives the id back, of which no id at or after until_ms was made."""
