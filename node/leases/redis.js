@@ -20,8 +20,10 @@ redis.call('ZADD', KEYS[1], free[3], free[1])
 redis.call('HSET', KEYS[2], free[1], ARGV[3])
 return free
 `
+// A driver whose connection was cut sends it again, with the same new token.
 const RENEW = `${CLOCK}
-if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return false end
+local holder = redis.call('HGET', KEYS[2], ARGV[1])
+if holder ~= ARGV[2] and holder ~= ARGV[4] then return false end
 redis.call('ZADD', KEYS[1], 'GT', math.min(ARGV[3], most), ARGV[1])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[4])
 return redis.call('ZSCORE', KEYS[1], ARGV[1])

@@ -8,12 +8,15 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 
 import psycopg
 import pymysql
 import pytest
 from databases import MariaDB, Missing, PostgreSQL, free_port
+from leafid.leases import redis
+from proxy import Proxy
 from redis_server import Redis
 from takers import PATIENCE, PROJECT, Recipe, open_redis
 from test_leases import RECIPES as LEASES
@@ -97,6 +100,38 @@ def test_leases(kind):
             assert later == [None, [0, 2500, 9000, "two"]], recipe
             assert sorted([six, seven]) == sorted([[6, 0, 9000, six[3]], [7, 0, 9000, seven[3]]]), recipe
             assert good == [], recipe
+
+
+class Once(threading.Event):
+    """Is set until it is asked."""
+
+    def is_set(self):
+        was = super().is_set()
+        self.clear()
+        return was
+
+
+def test_a_renewal_that_a_driver_of_redis_sends_again():
+    """Its connection was cut before the answer: the lease is held by the token that was made."""
+    with running(open_redis) as store:
+        proxy = Proxy(store.port, b"'GT'")
+        recipe = Recipe("mjs", "leases.redis", f"redis://127.0.0.1:{proxy.own_port}/0", own="Redis")
+        recipe.call(["workers", 0, 0], ["claim", "one", 1000, 3000])
+        proxy.losing = Once()
+        proxy.losing.set()
+        calls = ["renew", 0, "one", 5000], ["renew", 0, "one", 6000], ["renew", 0, None, 7000]
+        assert recipe.call(*calls) == [[5000, 1], None, [7000, 2]]
+        assert proxy.lost == 1
+        proxy.close()
+        # redis-py does it where the URL has retry_on_timeout.
+        recipe = Recipe("py", "leases.redis", store.url, {"prefix": "of py"})
+        recipe.call(["workers", 0, 0], ["claim", "one", 1000, 3000])
+
+        def renew(*values):
+            return store.ask("EVAL", redis.RENEW, "2", "of py:until", "of py:holder", "0", *values)
+
+        assert [renew("one", "5000", "two") for _ in range(2)] == ["5000", "5000"]
+        assert renew("one", "6000", "three") == ""
 
 
 @pytest.mark.parametrize("kind", [kind for kind in LEASES if kind != "pgbouncer"])
