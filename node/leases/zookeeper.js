@@ -3,7 +3,7 @@
 // Leases of worker ids from ZooKeeper, by the package zookeeper. A node for each worker id has the holder and the end of
 // the span. A write compares the version that was read, so a read from a server that is behind does no harm. Ephemeral
 // nodes are not used: they end with a session, and say nothing about the span of the last holder. ZooKeeper tells its
-// clock as the time of a write, to the folder.
+// clock as the time of a write: what a node has is written once more before it is changed.
 
 const { AHEAD_MS, folder: checked, hostList, idsOf, newToken, within } = require('../lib/databases.js')
 
@@ -32,18 +32,19 @@ function leases(hosts, { prefix = '/leafid/worker/' } = {}) {
     return { id, holder, endMs, version }
   }
 
-  const clock = async client => Number((await client.set(folder, '', -1)).mtime)
-
-  /** An error if the version is no longer this one. */
-  const write = (client, id, holder, endMs, version) =>
-    client.set(`${folder}/${id}`, JSON.stringify([holder, endMs]), version)
+  /** ZooKeeper's clock, and the next version. An error if the version is no longer this one. */
+  async function write(client, id, holder, endMs, version) {
+    const stat = await client.set(`${folder}/${id}`, JSON.stringify([holder, endMs]), version)
+    return { clockMs: Number(stat.mtime), next: stat.version }
+  }
 
   const change = ({ workerId, token }, newHolder, newEndMs) =>
     session(async client => {
       const { holder, endMs, version } = await read(client, workerId)
       if (holder !== token) return null // another one has the id
-      const untilMs = await newEndMs(endMs, client)
-      await write(client, workerId, newHolder, untilMs, version)
+      const { clockMs, next } = await write(client, workerId, holder, endMs, version)
+      const untilMs = newEndMs(endMs, clockMs)
+      await write(client, workerId, newHolder, untilMs, next)
       return untilMs
     })
 
@@ -55,14 +56,15 @@ function leases(hosts, { prefix = '/leafid/worker/' } = {}) {
   return {
     claim: ({ instance, nowMs, untilMs: wishMs }) =>
       session(async client => {
-        const clockMs = await clock(client)
-        const untilMs = Math.min(wishMs, clockMs + AHEAD_MS)
         const ids = await client.get_children(folder, false)
         const found = await Promise.all(ids.map(id => read(client, id)))
-        for (const { id, endMs, version } of found.sort((one, other) => one.endMs - other.endMs)) {
-          if (endMs > Math.min(nowMs, clockMs)) continue // by both clocks
+        for (const { id, holder, endMs, version } of found.sort((one, other) => one.endMs - other.endMs)) {
+          if (endMs > nowMs) break
           try {
-            await write(client, id, instance, untilMs, version)
+            const { clockMs, next } = await write(client, id, holder, endMs, version)
+            if (endMs > clockMs) break
+            const untilMs = Math.min(wishMs, clockMs + AHEAD_MS)
+            await write(client, id, instance, untilMs, next)
             return { workerId: Number(id), fromMs: endMs, untilMs, token: instance }
           } catch (error) {
             if (!is(error, ZBADVERSION)) throw error // another client was faster: the next id
@@ -72,9 +74,8 @@ function leases(hosts, { prefix = '/leafid/worker/' } = {}) {
       }),
     async renew(lease, untilMs) {
       const token = newToken()
-      const endMs = await change(lease, token, async (oldMs, client) => {
-        return Math.max(oldMs, Math.min(untilMs, (await clock(client)) + AHEAD_MS))
-      })
+      const longer = (oldMs, clockMs) => Math.max(oldMs, Math.min(untilMs, clockMs + AHEAD_MS))
+      const endMs = await change(lease, token, longer)
       return endMs && { untilMs: endMs, token }
     },
     release: (lease, untilMs) => change(lease, null, oldMs => Math.min(oldMs, untilMs)),

@@ -15,6 +15,8 @@ import psycopg
 import pymysql
 import pytest
 from databases import MariaDB, Missing, PostgreSQL, free_port
+from kazoo.client import KazooClient
+from kazoo.security import make_acl
 from leafid.leases import redis
 from proxy import Proxy
 from redis_server import Redis
@@ -132,6 +134,27 @@ def test_a_renewal_that_a_driver_of_redis_sends_again():
 
         assert [renew("one", "5000", "two") for _ in range(2)] == ["5000", "5000"]
         assert renew("one", "6000", "three") == ""
+
+
+def test_rights_of_zookeeper():
+    """Only nodes are written: the folder may be another's."""
+    with running(started, "zookeeper") as store:
+        client = KazooClient(store.address)
+        client.start()
+        for recipe in fresh(LEASES["zookeeper"], store.address):
+            recipe.call(["workers", 0, 0])
+            folder = recipe.options["prefix"].rstrip("/")
+            client.set(folder, b"of another")
+            client.set_acls(folder, [make_acl("world", "anyone", read=True)])
+            found, claimed, renewed, _, after = recipe.call(
+                ["check"], ["claim", "one", 1000, 3000], ["renew", 0, "one", 5000], ["release", 0, None, 2500],
+                ["claim", "two", 2500, 9000],
+            )  # fmt: skip
+            assert (found, claimed, renewed) == ([], [0, 0, 3000, "one"], [5000, 1]), recipe
+            assert after == [0, 2500, 9000, "two"], recipe
+            assert client.get(folder)[0] == b"of another", recipe
+        client.stop()
+        client.close()
 
 
 @pytest.mark.parametrize("kind", [kind for kind in LEASES if kind != "pgbouncer"])

@@ -6,7 +6,8 @@
 
 By kazoo. A node for each worker id has the holder and the end of the span. A write compares the version that was read,
 so a read from a server that is behind does no harm. Ephemeral nodes are not used: they end with a session, and say
-nothing about the span of the last holder. ZooKeeper tells its clock as the time of a write, to the folder.
+nothing about the span of the last holder. ZooKeeper tells its clock as the time of a write: what a node has is written
+once more before it is changed.
 """
 
 import contextlib
@@ -42,25 +43,24 @@ class Leases:
     def claim(self, request: ClaimRequest) -> Lease | None:
         """Leases the id that has been free for longest, by both clocks; None if none is free."""
         with self._session() as client:
-            now_ms = self._now_ms(client)
-            until_ms = min(request.until_ms, now_ms + AHEAD_MS)
             asked = [(id, self._ask(client, id)) for id in self._ids(client)]
             found = [(*self._read(answer), id) for id, answer in asked]
-            for _, end_ms, version, id in sorted(found, key=lambda worker: worker[1]):
-                if end_ms <= min(request.now_ms, now_ms):
-                    with contextlib.suppress(self._errors.BadVersionError):  # another client was faster: the next id
-                        self._write(client, id, request.instance, until_ms, version)
-                        return Lease(id, end_ms, until_ms, token=request.instance)
+            for holder, end_ms, version, id in sorted(found, key=lambda worker: worker[1]):
+                if end_ms > request.now_ms:
+                    break
+                with contextlib.suppress(self._errors.BadVersionError):  # another client was faster: the next id
+                    now_ms, version = self._write(client, id, holder, end_ms, version)
+                    if end_ms > now_ms:
+                        break
+                    until_ms = min(request.until_ms, now_ms + AHEAD_MS)
+                    self._write(client, id, request.instance, until_ms, version)
+                    return Lease(id, end_ms, until_ms, token=request.instance)
         return None
 
     def renew(self, lease: Lease, until_ms: int) -> dict[str, Any] | None:
         """Extends a span, and changes its token; None if another one has the id."""
         token = new_token()
-
-        def longer_ms(old_ms: int, client: Any) -> int:
-            return max(old_ms, min(until_ms, self._now_ms(client) + AHEAD_MS))
-
-        end_ms = self._change(lease, token, longer_ms)
+        end_ms = self._change(lease, token, lambda old_ms, now_ms: max(old_ms, min(until_ms, now_ms + AHEAD_MS)))
         return None if end_ms is None else {"until_ms": end_ms, "token": token}
 
     def release(self, lease: Lease, until_ms: int) -> None:
@@ -93,20 +93,18 @@ class Leases:
             client.stop()
             client.close()
 
-    def _change(self, lease: Lease, new_holder: str | None, new_end_ms: Callable[[int, Any], int]) -> int | None:
+    def _change(self, lease: Lease, new_holder: str | None, new_end_ms: Callable[[int, int], int]) -> int | None:
         with self._session() as client:
             holder, end_ms, version = self._read(self._ask(client, lease.worker_id))
             if holder != lease.token:
                 return None  # another one has the id
-            end_ms = new_end_ms(end_ms, client)
+            now_ms, version = self._write(client, lease.worker_id, holder, end_ms, version)
+            end_ms = new_end_ms(end_ms, now_ms)
             self._write(client, lease.worker_id, new_holder, end_ms, version)
             return end_ms
 
     def _ids(self, client: Any) -> list[int]:
         return [int(id) for id in client.get_children_async(self._folder).get(timeout=1)]
-
-    def _now_ms(self, client: Any) -> int:
-        return int(client.set_async(self._folder, b"").get(timeout=1).mtime)
 
     def _ask(self, client: Any, id: int) -> Any:
         return client.get_async(f"{self._folder}/{id}")
@@ -116,5 +114,8 @@ class Leases:
         holder, end_ms = json.loads(value)
         return holder, end_ms, stat.version
 
-    def _write(self, client: Any, id: int, holder: str | None, until_ms: int, version: int) -> None:
-        client.set_async(f"{self._folder}/{id}", json.dumps([holder, until_ms]).encode(), version).get(timeout=1)
+    def _write(self, client: Any, id: int, holder: str | None, until_ms: int, version: int) -> tuple[int, int]:
+        """ZooKeeper's clock, and the next version. An error if the version is no longer this one."""
+        written = client.set_async(f"{self._folder}/{id}", json.dumps([holder, until_ms]).encode(), version)
+        stat = written.get(timeout=1)
+        return stat.mtime, stat.version
