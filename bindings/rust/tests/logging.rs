@@ -3,8 +3,8 @@
 
 mod common;
 use common::{HANG, Place, until};
-use leafid::WorkerSource;
 use leafid::log_queue::{self, Level, LevelFilter, QueuedLogger};
+use leafid::{Code, WorkerSource};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -95,6 +95,26 @@ fn a_damaged_slot_is_a_warning_and_information_is_left_out_on_demand() {
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0].0, Level::Warn);
     assert!(told[0].1.starts_with("one slot of ") && told[0].1.contains("is damaged"), "{told:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_stands_in_the_place_of_a_lock_file_is_a_warning_once() {
+    let _alone = alone(LevelFilter::Warn);
+    let place = Place::new();
+    let stranger = format!("/run/lock/leafid-{}-7.lock", place.name);
+    if std::fs::create_dir(&stranger).is_err() {
+        // Only root may write there, and no file is locked.
+        return;
+    }
+    let refused = place.builder().worker(7).open().unwrap_err();
+    let other = place.builder().worker(7..=8).open().map(|flake| flake.worker_id().unwrap());
+    std::fs::remove_dir(&stranger).unwrap();
+    assert_eq!((refused.code(), other.unwrap()), (Code::WorkerInUse, 8));
+    assert!(refused.message().contains(&stranger), "{refused}");
+    let told = arrived();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].1.contains(&stranger), "{told:?}");
 }
 
 #[test]

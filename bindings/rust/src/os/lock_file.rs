@@ -7,10 +7,12 @@ use crate::os::ForkSafeFd;
 use leafid_core::{Code, Error};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// hier(7), file-hierarchy(7)
 #[cfg(target_os = "linux")]
@@ -41,41 +43,56 @@ impl Drop for LockFile {
     }
 }
 
-/// Creates and locks the file of this worker id; `None` if another process holds the lock, or something else stands in its
-/// place. Errors: no file can be created, or opened for now.
+/// Creates and locks the file of this worker id; `None` if another process holds the lock. Errors: something else stands in
+/// its place, for which [`failed`] has `worker_in_use`; no file can be created, opened for now, or locked.
 pub(crate) fn lock(directory: &Path, name: &str, worker_id: u32) -> io::Result<Option<LockFile>> {
     let path = path_of(directory, name, worker_id);
     for _ in 0..TRIES {
-        let opened = ForkSafeFd::open(|| open(&path)).and_then(|descriptor| lock_opened(descriptor, &path));
-        match opened {
-            Ok(LockAttempt::Locked(held)) => return Ok(Some(held)),
-            Ok(LockAttempt::Taken) => return Ok(None),
-            Ok(LockAttempt::Retry) => {}
+        let descriptor = match ForkSafeFd::open(|| open(&path)) {
+            Ok(descriptor) => descriptor,
             Err(error) if error.kind() == io::ErrorKind::NotFound => match make(directory, &path) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                _ => {}
+                _ => continue,
             },
-            Err(error) if stands_in_its_place(&error) && fs::symlink_metadata(&path).is_ok() => {
-                log::warn!(
-                    "leafid: worker id {worker_id} is not taken, because {} cannot be locked: {error}; remove it if it is \
-                     not yours",
-                    path.display()
-                );
-                return Ok(None);
+            Err(error) if is_not_ours(&error) && fs::symlink_metadata(&path).is_ok() => {
+                return Err(stranger(&path, worker_id, &error));
             }
             Err(error) => return Err(error),
+        };
+        match lock_opened(descriptor, &path)? {
+            LockAttempt::Locked(held) => return Ok(Some(held)),
+            LockAttempt::Taken => return Ok(None),
+            LockAttempt::Stranger => return Err(stranger(&path, worker_id, &"it is not a file")),
+            LockAttempt::Retry => {}
         }
     }
     // Other processes take it and give it back all the time.
     Ok(None)
 }
 
-/// Whether that is not a file of leafid's, which every user can open, if anything stands there at all.
-fn stands_in_its_place(error: &io::Error) -> bool {
+/// Whether what cannot be opened is not a file of leafid's, which every user can open, if anything stands there at all.
+fn is_not_ours(error: &io::Error) -> bool {
     // A link; a socket.
     let errors = [Errno::ACCESS, Errno::PERM, Errno::LOOP, Errno::NXIO];
-    error.kind() == io::ErrorKind::InvalidInput
-        || Errno::from_io_error(error).is_some_and(|error| errors.contains(&error))
+    Errno::from_io_error(error).is_some_and(|error| errors.contains(&error))
+}
+
+/// The error of what stands in the place of a lock file. It is logged once: a range goes on with its next id.
+fn stranger(path: &Path, worker_id: u32, why: &dyn Display) -> io::Error {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    let text = format!(
+        "worker id {worker_id} is not taken, because {} cannot be locked: {why}; remove it if it is not yours",
+        path.display()
+    );
+    if !TOLD.swap(true, Relaxed) {
+        log::warn!("leafid: {text}");
+    }
+    io::Error::new(io::ErrorKind::InvalidInput, text)
+}
+
+/// Whether it is the error of [`stranger`]; those of the system have a number.
+fn is_strangers(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::InvalidInput && error.raw_os_error().is_none()
 }
 
 /// Whether this process can never make the file, as where only root may write. Whatever else fails may pass while another
@@ -99,8 +116,11 @@ pub(crate) fn is_lasting(error: &io::Error) -> bool {
     )
 }
 
-/// `state_io` with the file.
+/// `state_io` with the file, or `worker_in_use` where something else stands in its place.
 pub(crate) fn failed(name: &str, worker_id: u32, error: &io::Error) -> Error {
+    if is_strangers(error) {
+        return Error::new(Code::WorkerInUse, error.to_string());
+    }
     let path = path_of(Path::new(LOCK_DIR), name, worker_id);
     let message = format!("worker id {worker_id} cannot be locked in {}: {error}; try again", path.display());
     Error::new(Code::StateIo, message)
@@ -109,6 +129,8 @@ pub(crate) fn failed(name: &str, worker_id: u32, error: &io::Error) -> Error {
 enum LockAttempt {
     Locked(LockFile),
     Taken,
+    /// It is not a file.
+    Stranger,
     /// The file must be opened again.
     Retry,
 }
@@ -116,7 +138,7 @@ enum LockAttempt {
 fn lock_opened(descriptor: ForkSafeFd, path: &Path) -> io::Result<LockAttempt> {
     let found = rustix::fs::fstat(descriptor.fd()?)?;
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is not a file"));
+        return Ok(LockAttempt::Stranger);
     }
     match rustix::fs::flock(descriptor.fd()?, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => {}
@@ -273,7 +295,11 @@ mod tests {
     fn what_others_put_there_keeps_the_id_and_is_not_followed() {
         let dir = tempfile::tempdir().unwrap();
         let path = path_of(dir.path(), "orders", 7);
-        let is_kept = || lock(dir.path(), "orders", 7).unwrap().is_none();
+        let is_kept = || {
+            let error = lock(dir.path(), "orders", 7).err().unwrap();
+            let code = failed("orders", 7, &error).code();
+            code == Code::WorkerInUse && !is_lasting(&error) && error.to_string().contains("-7.lock")
+        };
         let elsewhere = dir.path().join("elsewhere");
         fs::write(&elsewhere, "").unwrap();
         std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
@@ -295,5 +321,43 @@ mod tests {
         assert!(is_lasting(&missing));
         let below = lock(&elsewhere, "orders", 7).err().unwrap();
         assert!(is_lasting(&below), "{below}");
+    }
+
+    /// As a profile of AppArmor without its right k.
+    #[test]
+    fn a_file_of_leafid_s_that_may_not_be_locked_is_no_stranger_s() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(lock(dir.path(), "orders", 7).unwrap());
+        // SAFETY: the child runs this test's own code and ends at once.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let refused = refuse_flock().is_ok().then(|| lock(dir.path(), "orders", 7).err()).flatten();
+            let right = refused.is_some_and(|error| is_lasting(&error) && !is_strangers(&error));
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(i32::from(!right)) };
+        }
+        let mut status = -1;
+        // SAFETY: waits for the child made above.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0);
+    }
+
+    /// From now on flock fails in this process, with EACCES. seccomp(2)
+    fn refuse_flock() -> io::Result<()> {
+        let step = |code, jf, k| libc::sock_filter { code: code as u16, jt: 0, jf, k };
+        let mut steps = [
+            // The number of the call, at the beginning of what the filter sees.
+            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+            step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, libc::SYS_flock as u32),
+            step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::EACCES as u32),
+            step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
+        ];
+        let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+        // SAFETY: both take numbers, and a filter that outlives the call.
+        let done = unsafe {
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+                | libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)
+        };
+        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 }

@@ -208,7 +208,7 @@ mod tests {
         }
         let locked = lock_worker(&name, 1);
         std::fs::remove_dir(&stranger).unwrap();
-        assert!(locked.unwrap().is_none());
+        assert_eq!(locked.err().unwrap().code(), Code::WorkerInUse);
         assert!(lock_worker(&name, 1).unwrap().is_some());
     }
 
