@@ -39,6 +39,8 @@ HOST_NOT_UNDER_QEMU = [
     "a_child_takes_ids_of_segments_and_its_parent_goes_on", "a_child_takes_ids_of_a_snowflake_and_its_parent_goes_on",
     # A child that is forked while another thread starts a thread can start none: qemu's own lock stays taken in it.
     "forks_while_other_threads_ask", "forks_while_other_threads_issue_and_open",
+    # It takes no filters of system calls.
+    "a_process_without_host_locks_holds_a_worker_id_once",
     # Only slow: it computes for a minute.
     "simulation::cluster",
 ]

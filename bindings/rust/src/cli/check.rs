@@ -194,8 +194,8 @@ fn host_lock(report: &mut Report<'_>, env: &Env, scope: Scope) -> io::Result<()>
     let what = "host lock";
     let name = format!("check-{:032x}", env.random.number()?);
     let tried = || -> Result<bool, Error> {
-        let first = host_lock::lock_worker(&name, 0)?;
-        let second = host_lock::lock_worker(&name, 0)?;
+        let first = host_lock::system_lock(&name, 0)?;
+        let second = host_lock::system_lock(&name, 0)?;
         drop(first);
         Ok(second.is_none())
     };

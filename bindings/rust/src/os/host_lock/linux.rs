@@ -32,7 +32,7 @@ impl HostLock for SocketAndFile {
 }
 
 /// Locks this worker id on this host; `None` if another process holds it. Errors: `state_io`.
-pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
+pub(crate) fn system_lock(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
     let socket = match bind_socket(name, worker_id) {
         Ok(socket) => Some(socket),
         Err(Errno::ADDRINUSE) => return Ok(None),
@@ -108,7 +108,7 @@ pub(crate) fn scope() -> Scope {
 }
 
 /// Describes the process that listens, else the one that holds the lock file.
-pub(crate) fn holder(name: &str, worker_id: u32) -> Option<String> {
+pub(crate) fn system_holder(name: &str, worker_id: u32) -> Option<String> {
     let (pid, uid) = match peer(name, worker_id) {
         Some(peer) => (peer.pid, Some(peer.uid)),
         None => {
@@ -172,7 +172,7 @@ pub(crate) fn foreign_holder(name: &str, worker_id: u32, record: &Path) -> Optio
 /// Describes a process for messages.
 fn describe(pid: i32, started_ms: Option<i64>) -> String {
     if pid == std::process::id() as i32 {
-        return format!("{THIS_PROCESS}, by a generator with other options or of another copy of leafid");
+        return format!("{THIS_PROCESS}, by another copy of leafid");
     }
     let host = crate::os::hostname::hostname();
     match started_ms {
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn the_names_of_a_worker_id_are_seen() {
         let name = format!("names.of-{}-4", std::process::id());
-        let lock = lock_worker(&name, 4_000_000_001).unwrap().unwrap();
+        let lock = system_lock(&name, 4_000_000_001).unwrap().unwrap();
         assert!(names_of(4_000_000_001, None).contains(&name));
         assert!(names_of(1, None).iter().all(|other| !other.contains(&name)));
         drop(lock);
@@ -201,15 +201,15 @@ mod tests {
         let stranger = format!("{}/leafid-{name}-1.lock", lock_file::LOCK_DIR);
         if std::fs::create_dir(&stranger).is_err() {
             assert!(
-                lock_worker(&name, 1).unwrap().is_some(),
+                system_lock(&name, 1).unwrap().is_some(),
                 "only root may write there: the socket is enough"
             );
             return;
         }
-        let locked = lock_worker(&name, 1);
+        let locked = system_lock(&name, 1);
         std::fs::remove_dir(&stranger).unwrap();
         assert_eq!(locked.err().unwrap().code(), Code::WorkerInUse);
-        assert!(lock_worker(&name, 1).unwrap().is_some());
+        assert!(system_lock(&name, 1).unwrap().is_some());
     }
 
     #[test]
@@ -225,7 +225,7 @@ mod tests {
                 let limit = libc::rlimit { rlim_cur: next as u64 + 1, rlim_max: next as u64 + 1 };
                 libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
             }
-            let failed = lock_worker("full", 4_000_000_002).err().map(|error| error.to_string());
+            let failed = system_lock("full", 4_000_000_002).err().map(|error| error.to_string());
             let says = |word| failed.as_ref().is_some_and(|failed| failed.contains(word));
             let right = says("/leafid-full-4000000002.lock: ") && says("os error 24");
             // SAFETY: ends the child.

@@ -10,7 +10,7 @@ use std::path::Path;
 impl HostLock for LockFile {}
 
 /// Locks this worker id on this host; `None` if another process holds it.
-pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
+pub(crate) fn system_lock(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
     match lock_file::lock(Path::new(lock_file::LOCK_DIR), name, worker_id) {
         Ok(locked) => Ok(locked.map(|file| Box::new(file) as Box<dyn HostLock>)),
         // As in a sandbox. With what else fails, the id could be held twice.
@@ -40,7 +40,7 @@ pub(crate) fn scope() -> Scope {
 }
 
 /// macOS does not tell who holds a lock. The record names its holder.
-pub(crate) fn holder(_name: &str, _worker_id: u32) -> Option<String> {
+pub(crate) fn system_holder(_name: &str, _worker_id: u32) -> Option<String> {
     None
 }
 

@@ -21,7 +21,7 @@ impl HostLock for NamedMutex {}
 
 /// Locks this worker id on this host, for all sessions and users; `None` if another process holds it. Errors:
 /// `state_io`.
-pub(crate) fn lock_worker(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
+pub(crate) fn system_lock(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
     let path = wide(object_name(name, worker_id));
     // SAFETY: the name ends with a zero. The last error is of this call, because nothing comes between.
     let (mutex, error) = unsafe { (CreateMutexW(ptr::null(), 0, path.as_ptr()), GetLastError()) };
@@ -74,7 +74,7 @@ fn object_name(name: &str, worker_id: u32) -> String {
 }
 
 /// Windows does not tell who has an object open. The record names its holder.
-pub(crate) fn holder(_name: &str, _worker_id: u32) -> Option<String> {
+pub(crate) fn system_holder(_name: &str, _worker_id: u32) -> Option<String> {
     None
 }
 
@@ -85,15 +85,15 @@ mod tests {
     #[test]
     fn one_has_it_until_it_is_dropped() {
         let name = format!("test-{}", std::process::id());
-        let first = lock_worker(&name, 7).unwrap().unwrap();
-        assert!(lock_worker(&name, 7).unwrap().is_none());
-        assert!(lock_worker(&name, 8).unwrap().is_some());
+        let first = system_lock(&name, 7).unwrap().unwrap();
+        assert!(system_lock(&name, 7).unwrap().is_none());
+        assert!(system_lock(&name, 8).unwrap().is_some());
         let place = tempfile::tempdir().unwrap();
         std::fs::create_dir(place.path().join(&name)).unwrap();
         std::fs::create_dir(place.path().join("other")).unwrap();
         assert_eq!(names_of(7, Some(place.path())), [name.as_str()]);
         assert!(names_of(8, Some(place.path())).is_empty());
         drop(first);
-        assert!(lock_worker(&name, 7).unwrap().is_some());
+        assert!(system_lock(&name, 7).unwrap().is_some());
     }
 }
