@@ -5,6 +5,7 @@ import select
 import subprocess
 
 from harness import NEVER_S, Skip, need, place, test, time_of, wait_for
+from lessees import Pool
 from subjects import Refused, Serve
 from tricks import namespace, stalled
 
@@ -179,6 +180,30 @@ def _():
     assert subject.stats("b")["renewals"] > renewals, "no span of the other one was renewed"
     where.write("disk", "ok")
     subject.run("a", 300)
+
+
+@test("a disk that hangs under a lease: this lease and another one of the process are renewed")
+def _():
+    pool = Pool(lease_ms=5_000)
+    where = pool.where
+    subject = Serve(before=stalled(where))
+    for handle in ("one", "two"):
+        subject.open(handle, *where.options(worker=pool.url(), state=handle, timeout_ms=1_500))
+        subject.ids(handle)
+    where.write("disk", f"hang {where.dir}/one/")
+    try:
+        subject.run("one", 1_000 * NEVER_S)
+    except Refused as error:
+        assert error.code == "state_io", error
+    # Nobody calls, and the leases of now would end.
+    ends = {worker: row["until_ms"] for worker, row in pool.held().items()}
+    renewed = lambda: all(pool.held()[worker]["until_ms"] > end + 10_000 for worker, end in ends.items())
+    wait_for(renewed, "the renewal of both leases")
+    where.write("disk", "ok")
+    for handle in ("one", "two"):
+        subject.run(handle, 500)
+    given = {worker: len(begins) for (_, worker), begins in pool.spans().items()}
+    assert len(given) == 2 and {*given.values()} == {1}, f"a lease was lost: {given}"
 
 
 @test("a slow disk, 200 ms a write: spans are renewed before they end")
