@@ -20,6 +20,7 @@ mod segments;
 #[cfg(all(feature = "format", feature = "wire"))]
 mod server_options;
 mod server_url;
+#[cfg(all(feature = "format", feature = "wire"))]
 mod servers;
 mod settings;
 mod stats_fields;
@@ -56,7 +57,6 @@ pub use segments::{
 #[cfg(all(feature = "format", feature = "wire"))]
 pub use server_options::ServerOptions;
 pub use server_url::server_url;
-pub use servers::{check_connections, check_header, check_header_bytes, check_headers, check_servers};
 pub use settings::{check_unpersisted, no_record_wait_ms, rules, start_tick, with_epoch};
 pub use stats_fields::{STATS, StatsField, StatsKind, StatsOf};
 #[cfg(all(feature = "format", feature = "wire"))]

@@ -333,6 +333,19 @@ fn tags_are_fetched_ahead_if_the_source_can_have_them() {
 }
 
 #[test]
+fn servers_are_few_and_their_urls_short() {
+    let with = |urls: Vec<String>| supply(&[("servers", OptionValue::Texts(urls))]);
+    let long = |bytes: usize| format!("{URL}/{}", "a".repeat(bytes - URL.len() - 1));
+    assert!(with(vec![URL.into(); 64]).is_ok());
+    says(with(vec![URL.into(); 65]), "servers is 65 URLs; allowed: 1 to 64 URLs");
+    assert!(with(vec![long(2_000)]).is_ok());
+    says(
+        with(vec![URL.into(), long(2_001)]),
+        "servers is a URL of 2001 bytes; allowed: URLs of at most 2000 bytes",
+    );
+}
+
+#[test]
 fn headers_are_names_and_texts_of_http() {
     let with = |headers: &[(&str, &str)], token: Option<&str>| {
         let headers = headers.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();

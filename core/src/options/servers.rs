@@ -29,7 +29,7 @@ const RESERVED: [&str; 9] = [
 const AUTHORIZATION: &str = "authorization";
 
 /// The number of servers, that their URLs have no password, and their length. `option` names the servers. Errors: `invalid_argument`.
-pub fn check_servers(option: &str, urls: &[String]) -> Result<()> {
+pub(crate) fn check_servers(option: &str, urls: &[String]) -> Result<()> {
     if urls.is_empty() || urls.len() > MOST_SERVERS {
         let allowed = format!("1 to {MOST_SERVERS} URLs");
         return Err(Error::invalid(option, format!("{} URLs", urls.len()), &allowed));
@@ -47,40 +47,17 @@ pub fn check_servers(option: &str, urls: &[String]) -> Result<()> {
 }
 
 /// The number of kept connections to each server. Errors: `invalid_argument`.
-pub fn check_connections(connections: usize) -> Result<()> {
+pub(crate) fn check_connections(connections: usize) -> Result<()> {
     match connections {
         1..=MOST_CONNECTIONS => Ok(()),
         _ => Err(Error::invalid("connections", connections, allowed("connections"))),
     }
 }
 
-/// A header of the user besides `others`. `name` is in lower case. Errors: `invalid_argument`.
-pub fn check_header<'h>(name: &str, shown: &str, mut others: impl Iterator<Item = &'h str>) -> Result<()> {
-    let wrong = |allowed: &str| Err(Error::invalid("headers", Quoted(shown), allowed));
-    if RESERVED.contains(&name) {
-        return wrong(&format!("other names than {}", RESERVED.join(", ")));
-    }
-    if others.any(|other| other == name) {
-        return wrong("each name once, and no Authorization besides `token`");
-    }
-    Ok(())
-}
-
-/// The size of all headers of the user and of the token. Errors: `invalid_argument`.
-pub fn check_header_bytes(bytes: usize) -> Result<()> {
-    match bytes {
-        ..=MOST_HEADER_BYTES => Ok(()),
-        _ => {
-            let allowed = format!("at most {MOST_HEADER_BYTES}, with the token");
-            Err(Error::invalid("headers", format!("{bytes} bytes"), &allowed))
-        }
-    }
-}
-
 /// The headers of the user, and the token as `Authorization: Bearer …`, with the option or the variable that has it.
 ///
 /// Errors: `invalid_argument`.
-pub fn check_headers(token: Option<(&str, &str)>, others: &[(String, String)]) -> Result<()> {
+pub(crate) fn check_headers(token: Option<(&str, &str)>, others: &[(String, String)]) -> Result<()> {
     // RFC 9110, 5.5, and bytes that are no ASCII.
     let is_value = |value: &str| value.bytes().all(|byte| byte == b'\t' || byte >= b' ' && byte != 0x7f);
     // RFC 9110, 5.6.2.
@@ -102,13 +79,22 @@ pub fn check_headers(token: Option<(&str, &str)>, others: &[(String, String)]) -
             return Err(Error::invalid("headers", shown, "names of letters, digits and -"));
         }
         let lower = name.to_ascii_lowercase();
-        check_header(&lower, name, known.iter().map(String::as_str))?;
+        let wrong = |allowed: &str| Err(Error::invalid("headers", Quoted(name), allowed));
+        if RESERVED.contains(&lower.as_str()) {
+            return wrong(&format!("other names than {}", RESERVED.join(", ")));
+        }
+        if known.contains(&lower) {
+            return wrong("each name once, and no Authorization besides `token`");
+        }
         if !is_value(value) {
-            let allowed = "a value without control characters for it";
-            return Err(Error::invalid("headers", Quoted(name), allowed));
+            return wrong("a value without control characters for it");
         }
         bytes += name.len() + value.len();
         known.push(lower);
     }
-    check_header_bytes(bytes)
+    if bytes > MOST_HEADER_BYTES {
+        let allowed = format!("at most {MOST_HEADER_BYTES}, with the token");
+        return Err(Error::invalid("headers", format!("{bytes} bytes"), &allowed));
+    }
+    Ok(())
 }

@@ -13,7 +13,7 @@ use leafid_core::call::{CallId, FileAdvice};
 use leafid_core::format::counter::{Counter, Marker};
 use leafid_core::format::mark::Mark;
 use leafid_core::http::{Exchange, ExchangeStep, HttpResult};
-use leafid_core::options::FileTag;
+use leafid_core::options::{FileTag, ServerOptions};
 use leafid_core::server::ServersHealth;
 use leafid_core::supply::Source;
 use leafid_core::supply::counter_update::CounterUpdate;
@@ -27,9 +27,9 @@ use std::time::{Duration, Instant};
 
 /// Sends a request for the tag `order` to a Leaf, or to a tinyid, on its own connection.
 pub fn ask(leaf: Option<LeafMode>, url: &str) -> Result<Segment> {
-    let options = HttpOptions {
-        option: "servers",
-        servers: vec![url.into()],
+    let servers = ServerOptions {
+        said: "servers",
+        urls: vec![url.into()],
         token: None,
         headers: Vec::new(),
         ca_file: None,
@@ -37,7 +37,7 @@ pub fn ask(leaf: Option<LeafMode>, url: &str) -> Result<Segment> {
         connect_timeout: Duration::from_secs(5),
         connections: 1,
     };
-    let servers = ServerPool::new(options)?;
+    let servers = ServerPool::new(HttpOptions { servers, ca_file: None })?;
     let (known, mut health) = (Arc::new(servers.servers()), ServersHealth::new(1));
     let begun = Instant::now();
     let mut exchange = match leaf {

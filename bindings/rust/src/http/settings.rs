@@ -5,9 +5,7 @@ use super::proxy::EnvProxy;
 use super::tls_roots;
 use super::url::ServerUrl;
 use leafid_core::http::{HttpServer, HttpServers};
-use leafid_core::options::{
-    ServerOptions, allowed, check_connections, check_header, check_header_bytes, check_servers,
-};
+use leafid_core::options::ServerOptions;
 use leafid_core::{Error, Result};
 use std::fmt;
 use std::path::PathBuf;
@@ -19,38 +17,10 @@ use ureq::tls::TlsConfig;
 /// The options for requests to servers.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct HttpOptions {
-    /// The user's option that names the servers.
-    pub(crate) option: &'static str,
-    /// `http://` or `https://`; the first is preferred.
-    pub(crate) servers: Vec<String>,
-    /// Sent as `Authorization: Bearer`.
-    pub(crate) token: Option<String>,
-    /// Headers that are sent in addition.
-    pub(crate) headers: Vec<(String, String)>,
+    /// As the core has checked them. Their token, if they have one, is sent as `Authorization: Bearer`.
+    pub(crate) servers: ServerOptions,
     /// A PEM file of authorities that are trusted in addition to the system's.
     pub(crate) ca_file: Option<PathBuf>,
-    /// The longest duration of a request, over all servers.
-    pub(crate) request_timeout: Duration,
-    /// The longest duration of name look-up, connection and TLS together.
-    pub(crate) connect_timeout: Duration,
-    /// The number of connections to each server that are kept alive.
-    pub(crate) connections: usize,
-}
-
-impl HttpOptions {
-    /// Without an authority of the user's.
-    pub(crate) fn of(servers: &ServerOptions) -> HttpOptions {
-        HttpOptions {
-            option: servers.said,
-            servers: servers.urls.clone(),
-            token: servers.token.clone(),
-            headers: servers.headers.clone(),
-            ca_file: None,
-            request_timeout: servers.request_timeout,
-            connect_timeout: servers.connect_timeout,
-            connections: servers.connections as usize,
-        }
-    }
 }
 
 /// The idle time after which a connection is closed when the next request starts.
@@ -124,12 +94,9 @@ impl Server {
 impl Settings {
     /// Reads `ca_file`, the system's authorities and the proxy variables. Errors: `invalid_argument`.
     pub(super) fn parse(options: HttpOptions) -> Result<Settings> {
-        let option = options.option;
-        check_servers(option, &options.servers)?;
-        let servers = options.servers.iter().map(|text| Server::new(option, text));
+        let asked = options.servers;
+        let servers = asked.urls.iter().map(|text| Server::new(asked.said, text));
         let servers = servers.collect::<Result<Vec<_>>>()?;
-        let headers = headers(options.token.as_deref(), &options.headers)?;
-        check_connections(options.connections)?;
         let needs_tls = servers
             .iter()
             .any(|server| server.url.is_tls() || server.proxy.as_ref().is_some_and(EnvProxy::is_tls));
@@ -137,12 +104,12 @@ impl Settings {
         // A named file is checked even if it is not used.
         let tls = if needs_tls || ca_file.is_some() { Some(tls_roots::tls(ca_file)?) } else { None };
         Ok(Settings {
-            option,
+            option: asked.said,
             servers,
-            headers,
-            request_timeout: options.request_timeout,
-            connect_timeout: options.connect_timeout,
-            connections: options.connections,
+            headers: headers(&asked)?,
+            request_timeout: asked.request_timeout,
+            connect_timeout: asked.connect_timeout,
+            connections: asked.connections as usize,
             tls,
         })
     }
@@ -186,28 +153,11 @@ impl fmt::Display for Server {
     }
 }
 
-fn headers(token: Option<&str>, others: &[(String, String)]) -> Result<Vec<(HeaderName, HeaderValue)>> {
-    let mut headers = Vec::new();
-    if let Some(token) = token {
-        // The text is a secret, so no message contains it.
-        let value = HeaderValue::from_str(&format!("Bearer {token}")).ok().filter(|_| !token.is_empty());
-        let wrong = if token.is_empty() { "empty" } else { "a text with a control character" };
-        let value = value.ok_or_else(|| Error::invalid("token", wrong, allowed("token")))?;
-        headers.push((HeaderName::from_static("authorization"), value));
-    }
-    for (name, value) in others {
-        let wrong = |allowed: &str| Error::invalid("headers", format!("{name:?}"), allowed);
-        // What is no name may be the value, and a secret.
-        let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
-            let shown = format!("a name of {} bytes with another character", name.len());
-            Error::invalid("headers", shown, "names of letters, digits and -")
-        })?;
-        check_header(parsed.as_str(), name, headers.iter().map(|(known, _)| known.as_str()))?;
-        let value =
-            HeaderValue::from_str(value).map_err(|_| wrong("a value without control characters for it"))?;
-        headers.push((parsed, value));
-    }
-    let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
-    check_header_bytes(bytes)?;
-    Ok(headers)
+fn headers(asked: &ServerOptions) -> Result<Vec<(HeaderName, HeaderValue)>> {
+    let token = asked.token.iter().map(|token| ("authorization".to_owned(), format!("Bearer {token}")));
+    let all = token.chain(asked.headers.iter().cloned());
+    let parsed = all.map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)));
+    // They may be secrets, so no message contains them.
+    let wrong = || Error::invalid("headers", "no header of HTTP", "headers that can be sent");
+    parsed.collect::<Option<_>>().ok_or_else(wrong)
 }

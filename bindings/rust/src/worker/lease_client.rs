@@ -23,8 +23,9 @@ impl LeaseClient {
 
     /// Whether they are the same servers with the same options. It makes no difference which option named them.
     pub(crate) fn is_same(&self, other: &LeaseClient) -> bool {
-        let named_alike = HttpOptions { option: self.options.option, ..other.options.clone() };
-        self.options == named_alike && self.name == other.name
+        let mut theirs = other.options.clone();
+        theirs.servers.said = self.options.servers.said;
+        self.options == theirs && self.name == other.name
     }
 
     /// As the core knows them.

@@ -28,7 +28,7 @@ pub(crate) fn source(servers: &ServerOptions, _: &str, _: Option<PathBuf>) -> Re
 #[cfg(feature = "http")]
 pub(crate) fn source(servers: &ServerOptions, name: &str, ca_file: Option<PathBuf>) -> Result<WorkerSource> {
     // Only one call runs at a time.
-    let options = HttpOptions { ca_file, connections: 1, ..HttpOptions::of(servers) };
+    let options = HttpOptions { servers: ServerOptions { connections: 1, ..servers.clone() }, ca_file };
     let name = name.to_owned();
     let open = move || LeaseClient::new(options, name);
     let leases = opened(&certificates(), open)?;

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 fn a_request_and_its_answer() {
     let server = FakeServer::right();
     let mut options = options(&[server.url() + "/ids/"]);
-    options.token = Some("secret".into());
-    options.headers = vec![("X-Team".into(), "orders".into())];
+    options.servers.token = Some("secret".into());
+    options.servers.headers = vec![("X-Team".into(), "orders".into())];
     let source = ManualPool::new(options);
     // The fake server repeats the tag as it is in the path.
     assert_eq!(source.range(true, ("a/b é.", 0, 7), 1).unwrap_err().code(), Code::SourceInvalid);

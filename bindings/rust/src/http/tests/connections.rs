@@ -129,7 +129,7 @@ fn no_more_are_kept_than_connections_says() {
         seen.right()
     });
     let mut options = options(&[server.url()]);
-    options.connections = 2;
+    options.servers.connections = 2;
     let source = ManualPool::new(options);
     std::thread::scope(|scope| {
         for tag in ["a", "b", "c", "d"] {

@@ -3,7 +3,6 @@
 use super::connections::hanging_address;
 use super::fake_server::{FakeServer, ManualPool, Reaction, fetch, options};
 use crate::hang::HANG;
-use crate::http::HttpOptions;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -14,7 +13,9 @@ fn one_that_is_dead_or_slow_costs_one_connect_timeout_once() {
     for first in [format!("http://{dead}"), slow.url()] {
         let (second, third) = (FakeServer::right(), FakeServer::right());
         let servers = [first, second.url(), third.url()];
-        let source = ManualPool::new(HttpOptions { connect_timeout, ..options(&servers) });
+        let mut options = options(&servers);
+        options.servers.connect_timeout = connect_timeout;
+        let source = ManualPool::new(options);
         let begun = Instant::now();
         fetch(&source, "order").unwrap();
         let took = begun.elapsed();

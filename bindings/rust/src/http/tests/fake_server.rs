@@ -4,6 +4,7 @@ use super::super::HttpOptions;
 use crate::hang::HANG;
 use crate::http::ServerPool;
 use leafid_core::http::{Exchange, ExchangeStep, HttpResult, HttpServers, LateEnd};
+use leafid_core::options::ServerOptions;
 use leafid_core::server::ServersHealth;
 use leafid_core::wire::range::RangeRequest;
 use leafid_core::{Error, Fetched, Result};
@@ -255,22 +256,25 @@ fn read(stream: &mut impl BufRead, connection: usize) -> Option<Seen> {
 
 /// Options for one server or several, with all the time of a test.
 pub(super) fn options(servers: &[String]) -> HttpOptions {
-    HttpOptions {
-        option: "servers",
-        servers: servers.to_vec(),
+    let servers = ServerOptions {
+        said: "servers",
+        urls: servers.to_vec(),
         token: None,
         headers: Vec::new(),
         ca_file: None,
         request_timeout: HANG,
         connect_timeout: HANG,
         connections: 4,
-    }
+    };
+    HttpOptions { servers, ca_file: None }
 }
 
 /// As `options`, with two seconds for a request and one for a connection.
 pub(super) fn brisk(servers: &[String]) -> ManualPool {
-    let (request_timeout, connect_timeout) = (Duration::from_secs(2), Duration::from_secs(1));
-    ManualPool::new(HttpOptions { request_timeout, connect_timeout, ..options(servers) })
+    let mut options = options(servers);
+    options.servers.request_timeout = Duration::from_secs(2);
+    options.servers.connect_timeout = Duration::from_secs(1);
+    ManualPool::new(options)
 }
 
 pub(super) fn source(servers: &[&FakeServer]) -> ManualPool {

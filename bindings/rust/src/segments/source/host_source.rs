@@ -9,6 +9,8 @@ use crate::config::http_options::opened;
 use crate::http::{HttpOptions, ServerPool};
 use crate::os::env::{self, Sharing};
 use crate::segments::options::SegmentsOptions;
+#[cfg(feature = "http")]
+use leafid_core::options::ServerOptions;
 use leafid_core::options::{SupplyFrom, SupplyOptions};
 use leafid_core::supply::Source;
 use leafid_core::{Error, Result};
@@ -46,10 +48,10 @@ impl HostSource {
         }
         #[cfg(feature = "http")]
         if let Some(servers) = options.from.servers() {
+            let token = options.from.header_token().map(Into::into);
             let http = HttpOptions {
-                token: options.from.header_token().map(Into::into),
+                servers: ServerOptions { token, ..servers.clone() },
                 ca_file: set.path_or_variable("ca_file"),
-                ..HttpOptions::of(servers)
             };
             let open = move || ServerPool::new(http);
             let servers = opened(&certificates(), open)?;

@@ -5,12 +5,13 @@ use crate::worker::lease_client::LeaseClient;
 use crate::worker::settings::SnowflakeSettings;
 use crate::{Snowflake, SnowflakeBuilder, Worker};
 use leafid_core::Code;
+use leafid_core::options::ServerOptions;
 use std::time::Duration;
 
-fn client(option: &'static str, url: &str) -> LeaseClient {
-    let options = HttpOptions {
-        option,
-        servers: vec![url.into()],
+fn client(said: &'static str, url: &str) -> LeaseClient {
+    let servers = ServerOptions {
+        said,
+        urls: vec![url.into()],
         token: None,
         headers: Vec::new(),
         ca_file: None,
@@ -18,7 +19,7 @@ fn client(option: &'static str, url: &str) -> LeaseClient {
         connect_timeout: Duration::from_secs(1),
         connections: 1,
     };
-    LeaseClient::new(options, "default".into()).unwrap()
+    LeaseClient::new(HttpOptions { servers, ca_file: None }, "default".into()).unwrap()
 }
 
 #[test]
