@@ -23,7 +23,6 @@ mod server_url;
 #[cfg(all(feature = "format", feature = "wire"))]
 mod servers;
 mod settings;
-mod stats_fields;
 #[cfg(all(feature = "format", feature = "wire"))]
 mod supply_options;
 #[cfg(any(feature = "format", feature = "wire"))]
@@ -58,7 +57,6 @@ pub use segments::{
 pub use server_options::ServerOptions;
 pub use server_url::server_url;
 pub use settings::{check_unpersisted, no_record_wait_ms, rules, start_tick, with_epoch};
-pub use stats_fields::{STATS, StatsField, StatsKind, StatsOf};
 #[cfg(all(feature = "format", feature = "wire"))]
 pub use supply_options::{Prewarm, Protocol, SupplyFrom, SupplyOptions};
 #[cfg(any(feature = "format", feature = "wire"))]

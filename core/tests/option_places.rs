@@ -3,8 +3,7 @@
 //! The files are read as text. A place that lacks an option, or has another one, fails with the name of both.
 
 use leafid_core::options::{
-    DEFAULT_TIMEOUT_MS, MOST_IDS, MOST_MS, MOST_PREWARMED, OPTIONS, OptionKind, OptionOf, OptionRow, STATS,
-    StatsKind, StatsOf,
+    DEFAULT_TIMEOUT_MS, MOST_IDS, MOST_MS, MOST_PREWARMED, OPTIONS, OptionKind, OptionOf, OptionRow,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -288,101 +287,74 @@ fn the_docstrings_of_python_describe_every_option() {
     assert_none(found);
 }
 
-/// The fields of statistics of a kind that a place does not have, or has as well, or has with another type.
-fn other_stats(
-    place: &str,
-    of: StatsOf,
-    named: &Named,
-    type_of: impl Fn(StatsKind) -> String,
-) -> Vec<String> {
-    let fields: Vec<_> = STATS.iter().filter(|field| field.of == of).collect();
-    let other = fields.iter().filter_map(|field| {
-        let expected = type_of(field.kind);
-        match named.get(field.name) {
-            None => Some(format!("{place} lacks {} of the stats of a {of:?}", field.name)),
-            Some(found) if *found == expected || expected.is_empty() => None,
-            Some(found) => Some(format!("{place}: {} of a {of:?} is {found}, not {expected}", field.name)),
-        }
-    });
-    let is_known = |name: &str| fields.iter().any(|field| field.name == name);
-    let extra = named.keys().filter(|name| !is_known(name));
-    other.chain(extra.map(|name| format!("{place} has no such stats of a {of:?}: {name}"))).collect()
+/// The types that a field of statistics has in Rust, TypeScript and Python. All integers of Rust are `int`.
+const STATS_TYPES: [[&str; 3]; 8] = [
+    ["int", "number", "int"],
+    ["Option<int>", "number | null", "int | None"],
+    ["String", "string", "str"],
+    ["Option<String>", "string | null", "str | None"],
+    ["bool", "boolean", "bool"],
+    ["Option<Segment>", "SegmentLeft | null", "range | None"],
+    ["Vec<ServerStats>", "ServerStats[]", "dict[str, str | None]"],
+    ["Vec<TagStats>", "TagStats[]", "dict[str, TagStats]"],
+];
+
+/// The fields of a struct of statistics of Rust, which those of all languages follow.
+fn stats_of_rust(name: &str) -> Named {
+    let folder = if name == "Stats" { "snowflake" } else { "segments" };
+    let code = read(&format!("bindings/rust/src/{folder}/stats.rs"));
+    let lines = between(&code, &format!("pub struct {name} {{"), "\n}\n").lines();
+    let fields =
+        lines.filter_map(|line| line.strip_prefix("    pub ")?.trim_end_matches(',').split_once(": "));
+    let int = |kind: &str| {
+        ["i64", "u64", "u32", "usize"].iter().fold(kind.to_owned(), |k, int| k.replace(int, "int"))
+    };
+    fields.map(|(name, kind)| (name.into(), int(kind))).collect()
 }
 
 #[test]
-fn statistics_have_the_fields_of_the_table_everywhere() {
-    use StatsOf::{Segments, Server, Snowflake, Tag};
-    let mut found = Vec::new();
-    for (of, file, name) in [
-        (Snowflake, "bindings/rust/src/snowflake/stats.rs", "Stats"),
-        (Segments, "bindings/rust/src/segments/stats.rs", "SegmentsStats"),
-        (Server, "bindings/rust/src/segments/stats.rs", "ServerStats"),
-        (Tag, "bindings/rust/src/segments/stats.rs", "TagStats"),
-    ] {
-        let code = read(file);
-        let lines = between(&code, &format!("pub struct {name} {{"), "\n}\n").lines();
-        let fields = lines.filter_map(|line| line.strip_prefix("    pub ")?.split_once(": "));
-        let named = fields.map(|(name, kind)| (name.into(), kind.into())).collect();
-        // Its integers have different sizes.
-        found.extend(other_stats(file, of, &named, |_| String::new()));
-    }
-    for (of, name) in [
-        (Snowflake, "SnowflakeStats"),
-        (Segments, "SegmentsStats"),
-        (Server, "ServerStats"),
-        (Tag, "TagStats"),
-    ] {
-        let (file, begin) = ("node/index.d.ts", format!("interface {name} {{"));
-        let text = read(file);
-        let lines = between(&text, &begin, "\n}\n").lines();
-        let fields =
+fn statistics_have_the_fields_of_rust_everywhere() {
+    let (typescript, python) = (read("node/index.d.ts"), read("python/leafid/_leafid.pyi"));
+    for name in ["Stats", "SegmentsStats", "ServerStats", "TagStats"] {
+        let fields = stats_of_rust(name);
+        let expected = |column: usize| -> Named {
+            let type_of = |kind: &String| {
+                let row = STATS_TYPES.iter().find(|row| row[0] == kind);
+                row.unwrap_or_else(|| panic!("{kind} has no row of STATS_TYPES"))[column].to_owned()
+            };
+            fields.iter().map(|(name, kind)| (name.clone(), type_of(kind))).collect()
+        };
+        let interface = if name == "Stats" { "SnowflakeStats" } else { name };
+        let lines = between(&typescript, &format!("interface {interface} {{"), "\n}\n").lines();
+        let found =
             lines.filter(|line| !line.contains("/**")).filter_map(|line| line.trim().split_once(": "));
-        let named = fields.map(|(name, kind)| (snake(name), kind.into())).collect();
-        found.extend(other_stats(file, of, &named, |kind| match kind {
-            StatsKind::Int => "number".into(),
-            StatsKind::OptionalInt => "number | null".into(),
-            StatsKind::Text => "string".into(),
-            StatsKind::OptionalText => "string | null".into(),
-            StatsKind::Flag => "boolean".into(),
-            StatsKind::Segment => "SegmentLeft | null".into(),
-            StatsKind::List(of) => format!("{of:?}Stats[]"),
-        }));
+        let found: Named = found.map(|(name, kind)| (snake(name), kind.into())).collect();
+        assert_eq!(found, expected(1), "{interface} of node/index.d.ts");
+        // Those of the servers are a dict.
+        if name != "ServerStats" {
+            let class = between(&python, &format!("class {name}:"), "-> Self");
+            let lines = between(class, "__new__(", "\n    )").lines();
+            let found = lines.filter_map(|line| line.trim().trim_end_matches(',').split_once(": "));
+            let found: Named = found.map(|(name, kind)| (name.into(), kind.into())).collect();
+            assert_eq!(found, expected(2), "{name} of _leafid.pyi");
+        }
     }
-    for (of, name) in [(Snowflake, "Stats"), (Segments, "SegmentsStats"), (Tag, "TagStats")] {
-        let file = "python/leafid/_leafid.pyi";
-        let text = read(file);
-        let arguments = between(between(&text, &format!("class {name}:"), "-> Self"), "__new__(", "\n    )");
-        let fields = arguments.lines().filter_map(|line| line.trim().trim_end_matches(',').split_once(": "));
-        let named = fields.map(|(name, kind)| (name.into(), kind.into())).collect();
-        found.extend(other_stats(file, of, &named, |kind| match kind {
-            StatsKind::Int => "int".into(),
-            StatsKind::OptionalInt => "int | None".into(),
-            StatsKind::Text => "str".into(),
-            StatsKind::OptionalText => "str | None".into(),
-            StatsKind::Flag => "bool".into(),
-            StatsKind::Segment => "range | None".into(),
-            StatsKind::List(Server) => "dict[str, str | None]".into(),
-            StatsKind::List(_) => "dict[str, TagStats]".into(),
-        }));
-    }
-    assert_none(found);
 }
 
 /// Texts have functions of their own in C.
 #[test]
 fn the_numbers_of_statistics_are_those_of_c() {
     let header = read("include/leafid.h");
-    for (of, name) in [(StatsOf::Snowflake, "leafid_snowflake_stats_t"), (StatsOf::Tag, "leafid_tag_stats_t")]
-    {
+    for (rust, name) in [("Stats", "leafid_snowflake_stats_t"), ("TagStats", "leafid_tag_stats_t")] {
         let lines = between(&header, &format!("typedef struct {name} {{"), &format!("}} {name};")).lines();
         let fields = lines.filter_map(|line| line.trim().strip_suffix(';')?.split_once("int64_t "));
         let found: BTreeSet<_> = fields.map(|(_, name)| name.to_owned()).collect();
-        let table = STATS.iter().filter(|field| field.of == of).flat_map(|field| match field.kind {
-            StatsKind::Int | StatsKind::OptionalInt | StatsKind::Flag => vec![field.name.to_owned()],
-            StatsKind::Segment => ["start", "end"].map(|end| format!("{}_{end}", field.name)).to_vec(),
+        let fields = stats_of_rust(rust).into_iter().flat_map(|(name, kind)| match kind.as_str() {
+            "int" | "Option<int>" | "bool" => vec![name],
+            "Option<Segment>" => ["start", "end"].map(|end| format!("{name}_{end}")).to_vec(),
             _ => Vec::new(),
         });
-        assert_eq!(found, table.collect(), "{name}");
+        assert_eq!(found, fields.collect(), "{name}");
     }
 }
 
