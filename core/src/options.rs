@@ -16,7 +16,6 @@ mod option_value;
 mod refused;
 #[cfg(all(feature = "format", feature = "wire"))]
 mod run_options;
-mod segments;
 #[cfg(all(feature = "format", feature = "wire"))]
 mod server_options;
 mod server_url;
@@ -27,6 +26,7 @@ mod settings;
 mod supply_options;
 #[cfg(any(feature = "format", feature = "wire"))]
 mod table;
+mod tags;
 mod unknown_option;
 mod worker_ids;
 
@@ -48,18 +48,14 @@ pub use option_value::{FileTag, OptionValue, OptionValues};
 pub use refused::refused;
 #[cfg(all(feature = "format", feature = "wire"))]
 pub use run_options::{RunOptions, WorkerFrom};
-pub use segments::{
-    MOST_PREWARMED, SourceChoice, block_size, check_keep_unused, check_leaf_order, check_prewarm,
-    check_row_tag, check_step, check_tag, check_tag_of_ids, check_tinyid_step, has_blocks, id_order,
-    prefetch,
-};
 #[cfg(all(feature = "format", feature = "wire"))]
 pub use server_options::ServerOptions;
 pub use server_url::server_url;
 pub use settings::{check_unpersisted, no_record_wait_ms, rules, start_tick, with_epoch};
 #[cfg(all(feature = "format", feature = "wire"))]
-pub use supply_options::{Prewarm, Protocol, SupplyFrom, SupplyOptions};
+pub use supply_options::{MOST_PREWARMED, Prewarm, Protocol, SupplyFrom, SupplyOptions};
 #[cfg(any(feature = "format", feature = "wire"))]
 pub use table::{OPTIONS, OptionKind, OptionOf, OptionRow};
+pub use tags::{check_row_tag, check_tag, check_tag_of_ids};
 pub use unknown_option::unknown_option;
 pub use worker_ids::{ChosenBy, WorkerOption, WorkerRange, of_hostname, server_urls};

@@ -2,7 +2,7 @@
 
 use leafid_core::options::{
     ChosenBy, Environment, FileTag, OptionOf, OptionValue, OptionValues, Prewarm, RunOptions, SupplyFrom,
-    SupplyOptions, WorkerFrom,
+    SupplyOptions, WorkerFrom, check_row_tag, check_tag,
 };
 use leafid_core::wire::leaf::LeafMode;
 use leafid_core::{IdOrder, Layout, OnClockBackwards, Result};
@@ -254,11 +254,12 @@ fn segments_have_one_source() {
         says(supply(&[fetch.clone(), own.clone()]), &says_so);
         says(supply(&[("servers", text(URL)), own]), &says_so);
     }
-    assert!(supply(&[fetch, ("create", flag(false))]).is_ok());
+    assert!(supply(&[fetch, ("create", flag(false)), ("block_size", int(1))]).is_ok());
+    says(supply(&[("servers", text("file:/a\0"))]), "servers is \"file:/a\\0\"; ");
     let file = supply(&[("servers", text("file:/a")), ("create", flag(true)), tags]).unwrap();
     let expected =
         SupplyFrom::File { path: "/a".into(), create: true, tags: vec![("a".into(), FileTag::default())] };
-    assert_eq!((file.from, file.order), (expected, IdOrder::Ascending));
+    assert_eq!((file.from, file.order, file.prefetch), (expected, IdOrder::Ascending, 10));
 }
 
 #[test]
@@ -325,6 +326,7 @@ fn tags_are_fetched_ahead_if_the_source_can_have_them() {
     says(with(URL, dotted.clone()), "tag is \"a.b\"; allowed: without a dot with a Leaf");
     assert_eq!(with("file:/a", dotted.clone()).unwrap().prewarm, Prewarm::Tags(dotted));
     assert_eq!(with(URL, Vec::new()).unwrap().prewarm, Prewarm::None);
+    assert!(with(URL, vec!["a".into(); 1_000]).is_ok());
     says(with(URL, vec!["a".into(); 1_001]), "prewarm is 1001 tags; ");
     says(
         supply(&[("servers", text(URL)), ("keep_unused", flag(true)), ("persist", flag(false))]),
@@ -343,6 +345,15 @@ fn servers_are_few_and_their_urls_short() {
         with(vec![URL.into(), long(2_001)]),
         "servers is a URL of 2001 bytes; allowed: URLs of at most 2000 bytes",
     );
+}
+
+#[test]
+fn a_tag_has_up_to_128_bytes_and_a_row_so_many_characters() {
+    for (length, is_ok) in [(0, false), (1, true), (128, true), (129, false)] {
+        assert_eq!(check_tag(&"x".repeat(length)).is_ok(), is_ok, "{length}");
+        assert_eq!(check_row_tag(&"\u{8a02}".repeat(length)).is_ok(), is_ok, "{length}");
+    }
+    assert!(check_tag("a\n").is_err() && check_row_tag("a\n").is_err());
 }
 
 #[test]

@@ -1,21 +1,23 @@
 //! The checked options of segments, from what the user set and from the environment.
 
-use super::checks::{DEFAULT_TIMEOUT_MS, id_space, milliseconds};
+use super::checks::{DEFAULT_TIMEOUT_MS, id_space, milliseconds, refuse_options_of};
 use super::environment::{Environment, NamedDirectory};
 use super::option_value::{FileTag, LAST_DAY, OptionValue, OptionValues, word};
-use super::segments::{
-    SourceChoice, block_size, check_keep_unused, check_leaf_order, check_prewarm, check_step, check_tag,
-    check_tag_of_ids, check_tinyid_step, has_blocks, id_order, prefetch,
-};
 use super::server_options::{OF_SERVERS, ServerOptions};
+use super::tags::{check_tag, check_tag_of_ids};
 use crate::options::allowed::allowed;
 use crate::quoted::Quoted;
+use crate::secrets::shown_urls;
 use crate::wire::leaf::LeafMode;
-use crate::{Error, IdOrder, Result};
+use crate::{Error, IdOrder, LARGEST_STEP, Result};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::str::FromStr;
 use core::time::Duration;
+
+/// The largest number of tags that are fetched at an opening.
+pub const MOST_PREWARMED: usize = 1_000;
 
 /// The protocol of the servers.
 #[non_exhaustive]
@@ -163,17 +165,28 @@ impl SupplyOptions {
         let name = id_space(set.text("name"))?;
         let persist = set.flag("persist").unwrap_or(true);
         let keep_unused = set.flag("keep_unused").unwrap_or(false);
-        check_keep_unused(keep_unused, persist)?;
+        if keep_unused && !persist {
+            let allowed = "false with persist = false: nothing can be kept";
+            return Err(Error::invalid("keep_unused", "true", allowed));
+        }
         let step = set.int("step");
-        check_step(step)?;
-        let prefetch = prefetch(set.int("prefetch"))?;
+        if let Some(step) = step.filter(|step| !(1..=LARGEST_STEP).contains(step)) {
+            return Err(Error::invalid("step", step, allowed("step")));
+        }
+        let prefetch = match set.int("prefetch").unwrap_or(10) {
+            // It fits, because it is checked here.
+            percent @ 0..=100 => percent as u32,
+            percent => return Err(Error::invalid("prefetch", percent, allowed("prefetch"))),
+        };
         let prewarm = match set.get("prewarm") {
             Some(OptionValue::Text(text)) if text == LAST_DAY => Prewarm::LastDay,
             Some(OptionValue::Texts(tags)) if !tags.is_empty() => Prewarm::Tags(tags.clone()),
             _ => Prewarm::None,
         };
-        if let Prewarm::Tags(tags) = &prewarm {
-            check_prewarm(tags.len())?;
+        if let Prewarm::Tags(tags) = &prewarm
+            && tags.len() > MOST_PREWARMED
+        {
+            return Err(Error::invalid("prewarm", format!("{} tags", tags.len()), allowed("prewarm")));
         }
         let timeout = milliseconds("timeout_ms", set.int("timeout_ms").unwrap_or(DEFAULT_TIMEOUT_MS), 1)?;
         let state_dir = if persist { environment.state_dir(set)? } else { None };
@@ -218,14 +231,27 @@ fn source(
     protocol: Protocol,
 ) -> Result<(SupplyFrom, IdOrder)> {
     let urls = set.texts("servers");
-    let blocks = ("block_size", has_blocks(set.int("block_size")));
+    // A block size of 1 is for all sources.
+    let blocks = ("block_size", set.int("block_size").is_some_and(|size| size != 1));
     let own = set.which_are_set(["protocol", "connections"]).into_iter().chain([blocks]);
     let for_servers: Vec<_> = own.chain(set.which_are_set(OF_SERVERS)).collect();
     let for_file = set.which_are_set(["create", "tags"]);
     let ordered = set.flag("ordered_source");
-    match SourceChoice::new(set.get("fetch"), &urls, &for_servers, &for_file)? {
-        SourceChoice::Callback(_) => Ok((SupplyFrom::Callback, id_order(ordered, true))),
-        SourceChoice::File(path) => {
+    let is_file = |url: &String| url.starts_with("file:");
+    match (set.get("fetch"), urls.as_slice()) {
+        (Some(_), [_, ..]) => Err(Error::invalid("fetch", "set together with servers", "one of the two")),
+        (None, []) => Err(Error::invalid("servers", "not set, nor is fetch", allowed("servers"))),
+        (Some(_), []) => {
+            refuse_options_of("servers over HTTP", &for_servers)?;
+            refuse_options_of("file:DIR", &for_file)?;
+            Ok((SupplyFrom::Callback, id_order(ordered, true)))
+        }
+        (None, [file]) if is_file(file) => {
+            refuse_options_of("servers over HTTP", &for_servers)?;
+            let path = &file["file:".len()..];
+            if path.is_empty() || path.contains('\0') {
+                return Err(Error::invalid("servers", Quoted(file), allowed("servers")));
+            }
             for (tag, how) in set.tags() {
                 check_tag(tag)?;
                 how.check(tag)?;
@@ -233,7 +259,13 @@ fn source(
             let (create, tags) = (set.flag("create").unwrap_or(false), set.tags().to_vec());
             Ok((SupplyFrom::File { path: path.into(), create, tags }, id_order(ordered, true)))
         }
-        SourceChoice::Servers => servers(set, environment, protocol, &urls, ordered),
+        (None, urls) if urls.iter().any(is_file) => {
+            Err(Error::invalid("servers", shown_urls(urls), allowed("servers")))
+        }
+        (None, urls) => {
+            refuse_options_of("file:DIR", &for_file)?;
+            servers(set, environment, protocol, urls, ordered)
+        }
     }
 }
 
@@ -246,19 +278,40 @@ fn servers(
 ) -> Result<(SupplyFrom, IdOrder)> {
     let block_size = block_size(set.int("block_size"), protocol == Protocol::Leaf)?;
     let asked = |sends_token| ServerOptions::parse(set, environment, "servers", urls, sends_token);
+    if matches!(protocol, Protocol::Leaf | Protocol::LeafSnowflake) && ordered == Some(true) {
+        let allowed = "false with a Leaf: the ids of its nodes, and of several connections, interleave";
+        return Err(Error::invalid("ordered_source", true, allowed));
+    }
     match protocol {
         Protocol::Leaf => {
-            check_leaf_order(ordered)?;
             Ok((SupplyFrom::Leaf(LeafMode::Segment { block_size }, asked(true)?), IdOrder::Ranges))
         }
-        Protocol::LeafSnowflake => {
-            check_leaf_order(ordered)?;
-            Ok((SupplyFrom::Leaf(LeafMode::Snowflake, asked(true)?), IdOrder::Sparse))
-        }
+        Protocol::LeafSnowflake => Ok((SupplyFrom::Leaf(LeafMode::Snowflake, asked(true)?), IdOrder::Sparse)),
         Protocol::Range => Ok((SupplyFrom::Range(asked(true)?), id_order(ordered, true))),
         Protocol::Tinyid => {
-            check_tinyid_step(set.int("step"))?;
+            if let Some(step) = set.int("step") {
+                let allowed = "not set with protocol \"tinyid\", whose table tiny_id_info says the step";
+                return Err(Error::invalid("step", step, allowed));
+            }
             Ok((SupplyFrom::Tinyid(asked(false)?), id_order(ordered, false)))
         }
+    }
+}
+
+/// The order of the ids of a source. `ascending`: by default each lies above the earlier ones.
+fn id_order(ordered_source: Option<bool>, ascending: bool) -> IdOrder {
+    if ordered_source.unwrap_or(ascending) { IdOrder::Ascending } else { IdOrder::Ranges }
+}
+
+/// The number of ids in one response of a Leaf. `has_blocks`: whether the protocol has blocks of ids.
+fn block_size(block_size: Option<i64>, has_blocks: bool) -> Result<i64> {
+    match block_size {
+        None => Ok(1),
+        Some(1) if !has_blocks => Ok(1),
+        Some(size) if !has_blocks => {
+            Err(Error::invalid("block_size", size, "set only with protocol \"leaf\""))
+        }
+        Some(size @ 2..=LARGEST_STEP) => Ok(size),
+        Some(size) => Err(Error::invalid("block_size", size, allowed("block_size"))),
     }
 }
