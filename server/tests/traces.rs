@@ -1,5 +1,4 @@
 //! Traces of a real server at a real collector, which decodes them by OpenTelemetry's own messages.
-#![cfg(feature = "otlp")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;

@@ -171,7 +171,7 @@ async fn give_back(app: &App) {
     }
 }
 
-/// The variable is that of all programs: one that was built without traces goes without them.
+/// The variable is that of all programs: with a wrong one this program starts, without traces.
 fn start_traces(options: &Options) -> Result<()> {
     if let Some(endpoint) = &options.otlp_endpoint {
         return traces::start(endpoint);
