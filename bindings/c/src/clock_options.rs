@@ -3,8 +3,10 @@
 use crate::callback::{UserData, call, leafid_free_fn, missing};
 use crate::leafid_status;
 use crate::lease::LEAFID_MOST_PEERS;
-use crate::options::{leafid_snowflake_options, set};
-use leafid::{ClockSource, Error, allowed};
+use crate::options::leafid_snowflake_options;
+use crate::settings::Given::{Int, Word};
+use crate::settings::{change, set};
+use leafid::Error;
 use std::ffi::{c_char, c_int, c_void};
 
 /// The system clock that the time in ids is read from.
@@ -43,14 +45,8 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_clock_source(
     options: *mut leafid_snowflake_options,
     source: i32,
 ) -> leafid_status {
-    use leafid_clock_source::*;
-    let parsed = match source {
-        source if source == LEAFID_CLOCK_SOURCE_SYSTEM as i32 => Ok(ClockSource::System),
-        source if source == LEAFID_CLOCK_SOURCE_COARSE as i32 => Ok(ClockSource::Coarse),
-        other => Err(Error::invalid("clock_source", other, allowed("clock_source"))),
-    };
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.clock_source(parsed?))) }
+    unsafe { set(options, "clock_source", Word(source)) }
 }
 
 /// The largest existing id of this layout, such as that of the generator before: every id will be of a later tick.
@@ -60,7 +56,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_start_after(
     id: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.start_after(id))) }
+    unsafe { set(options, "start_after", Int(id)) }
 }
 
 /// A callback that returns the clocks of peers. A clock that differs by 10 s or more from the median of three or more
@@ -78,9 +74,9 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_peer_times(
     let user_data = unsafe { UserData::new(user_data, free_user_data) };
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        set(options, |builder| {
+        change(options, |options| {
             let ask = ask.ok_or_else(|| missing("peer_times"))?;
-            Ok(builder.peer_times(move || {
+            options.builder = options.builder.clone().peer_times(move || {
                 let (mut times_ms, mut n) = ([0; LEAFID_MOST_PEERS], 0);
                 let answer = call(|error, cap| {
                     let out = times_ms.as_mut_ptr();
@@ -92,7 +88,8 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_peer_times(
                     Error::invalid("n", n, &format!("as the answer of peer_times 0 to {LEAFID_MOST_PEERS}"))
                 })?;
                 Ok(times_ms.to_vec())
-            }))
+            });
+            Ok(())
         })
     }
 }

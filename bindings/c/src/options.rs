@@ -2,10 +2,11 @@
 
 use crate::guard::{guard, quietly};
 use crate::pointer::{Out, shared};
-use crate::settings::{self, Settings};
+use crate::settings::Given::{Int, Text, Word};
+use crate::settings::{Options, change, set};
 use crate::text;
 use crate::{leafid_layout, leafid_status};
-use leafid::{Error, Layout, OnClockBackwards, OnExhausted, Result, SnowflakeBuilder, Worker, allowed};
+use leafid::{Error, Layout, OptionValue, Result, SnowflakeBuilder, Worker};
 use std::ffi::c_char;
 
 /// What a generator does when the clock is behind its last id.
@@ -31,74 +32,57 @@ pub enum leafid_on_exhausted {
 /// The options of a snowflake. One thread may use them at a time; they may serve many generators. A setter that
 /// refuses its value returns the error and changes nothing else. leafid_snowflake_open returns the first such error
 /// again, so you need to check only its status.
-pub struct leafid_snowflake_options(Settings<SnowflakeOptions>);
-
-/// The host's options, and the headers, which are added one by one.
 #[derive(Default)]
-struct SnowflakeOptions {
-    builder: SnowflakeBuilder,
-    headers: Vec<(String, String)>,
+pub struct leafid_snowflake_options {
+    pub(crate) builder: SnowflakeBuilder,
+    /// They are added one by one.
+    pub(crate) headers: Vec<(String, String)>,
+    first_error: Option<Error>,
+}
+
+impl Options for leafid_snowflake_options {
+    fn set_value(&mut self, name: &str, value: OptionValue) -> Result<()> {
+        self.builder.set_value(name, value)
+    }
+
+    fn first_error(&mut self) -> &mut Option<Error> {
+        &mut self.first_error
+    }
 }
 
 impl leafid_snowflake_options {
     /// The host's options, or the first error of a setter.
     pub(crate) fn check(&self) -> Result<SnowflakeBuilder> {
-        let SnowflakeOptions { builder, headers } = self.0.check()?;
-        Ok(builder.clone().headers(headers.iter().cloned()))
+        let builder = self.first_error.clone().map_or_else(|| Ok(self.builder.clone()), Err)?;
+        Ok(builder.headers(self.headers.iter().cloned()))
     }
 }
 
-/// The common part of all setters except that of headers.
+/// Sets the source of worker ids that `read` returns. The last one counts.
 ///
 /// # Safety
-/// When not NULL, `options` is live, and no other code uses it.
-pub(crate) unsafe fn set(
+/// As of [`change`].
+pub(crate) unsafe fn set_worker(
     options: *mut leafid_snowflake_options,
-    change: impl FnOnce(SnowflakeBuilder) -> Result<SnowflakeBuilder>,
-) -> leafid_status {
-    // SAFETY: the caller's duty.
-    unsafe { set_boxed(options, Box::new(change)) }
-}
-
-type SnowflakeChange<'a> = Box<dyn FnOnce(SnowflakeBuilder) -> Result<SnowflakeBuilder> + 'a>;
-
-/// [`set`], compiled once for all setters.
-///
-/// # Safety
-/// As of `set`.
-unsafe fn set_boxed(options: *mut leafid_snowflake_options, change: SnowflakeChange<'_>) -> leafid_status {
-    // SAFETY: the caller's duty.
-    unsafe {
-        settings::set(
-            options,
-            |options| &mut options.0,
-            |wanted| {
-                wanted.builder = change(wanted.builder.clone())?;
-                Ok(())
-            },
-        )
-    }
-}
-
-/// Adds the header that `read` returns.
-///
-/// # Safety
-/// As of `set`.
-pub(crate) unsafe fn add_header(
-    options: *mut leafid_snowflake_options,
-    read: impl FnOnce() -> Result<(String, String)>,
+    read: impl FnOnce() -> Result<Worker>,
 ) -> leafid_status {
     // SAFETY: the caller's duty.
     unsafe {
-        settings::set(
-            options,
-            |options| &mut options.0,
-            |wanted| {
-                wanted.headers.push(read()?);
-                Ok(())
-            },
-        )
+        change(options, |options| {
+            options.builder = options.builder.clone().worker(read()?);
+            Ok(())
+        })
     }
+}
+
+/// # Safety
+/// As of [`change`].
+unsafe fn set_layout(
+    options: *mut leafid_snowflake_options,
+    read: impl FnOnce() -> Result<Layout>,
+) -> leafid_status {
+    // SAFETY: the caller's duty.
+    unsafe { change(options, |options| options.set_value("layout", OptionValue::Layout(read()?.fields()))) }
 }
 
 /// Creates options with all defaults. Free them with leafid_snowflake_options_free.
@@ -109,8 +93,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_new(
     guard(|| {
         // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
         let out = unsafe { Out::new(out, "out") }?;
-        let options = leafid_snowflake_options(Settings::default());
-        out.write(Box::into_raw(Box::new(options)));
+        out.write(Box::into_raw(Box::default()));
         Ok(())
     })
 }
@@ -136,7 +119,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_worker(
     worker: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.worker(text::read(worker, "worker")?))) }
+    unsafe { set_worker(options, || Ok(text::read(worker, "worker")?.into())) }
 }
 
 /// The worker id: 0 to the largest one of the layout, 1023 in Leaf's.
@@ -146,7 +129,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_worker_id(
     worker_id: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.worker(Worker::Id(worker_id)))) }
+    unsafe { set_worker(options, || Ok(Worker::Id(worker_id))) }
 }
 
 /// A range of worker ids, both ends included: any free one is claimed.
@@ -157,7 +140,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_worker_range(
     last: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.worker(Worker::Range { first, last }))) }
+    unsafe { set_worker(options, || Ok(Worker::Range { first, last })) }
 }
 
 /// The id space: worker ids are unique within it, and two id spaces can make the same id. Give one name to all programs
@@ -169,7 +152,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_name(
     name: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.name(text::read(name, "name")?))) }
+    unsafe { set(options, "name", Text(name)) }
 }
 
 /// The directory of the records of the worker ids; created if missing. Default: LEAFID_STATE_DIR, systemd's
@@ -180,7 +163,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_state_dir(
     state_dir: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.state_dir(text::read(state_dir, "state_dir")?))) }
+    unsafe { set(options, "state_dir", Text(state_dir)) }
 }
 
 /// The layout, as leafid_layout_parse parses it. Default "leaf".
@@ -190,7 +173,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_layout(
     layout: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.layout(Layout::parse(text::read(layout, "layout")?)?))) }
+    unsafe { set_layout(options, || Layout::parse(text::read(layout, "layout")?)) }
 }
 
 /// The layout, as fields, which are copied.
@@ -200,7 +183,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_layout_fields(
     layout: *const leafid_layout,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.layout(shared(layout, "layout")?.check()?))) }
+    unsafe { set_layout(options, || shared(layout, "layout")?.check()) }
 }
 
 /// The layout's epoch, Unix milliseconds, not ahead of the clock. Default: the layout's own.
@@ -210,7 +193,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_epoch_ms(
     epoch_ms: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.epoch_ms(epoch_ms))) }
+    unsafe { set(options, "epoch_ms", Int(epoch_ms)) }
 }
 
 /// What to do when the clock is behind the last id: a leafid_on_clock_backwards. Default
@@ -220,14 +203,8 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_on_clock_backwards(
     options: *mut leafid_snowflake_options,
     rule: i32,
 ) -> leafid_status {
-    use leafid_on_clock_backwards::*;
-    let parsed = match rule {
-        rule if rule == LEAFID_ON_CLOCK_BACKWARDS_CONTINUE as i32 => Ok(OnClockBackwards::Continue),
-        rule if rule == LEAFID_ON_CLOCK_BACKWARDS_WAIT as i32 => Ok(OnClockBackwards::Wait),
-        other => Err(Error::invalid("on_clock_backwards", other, allowed("on_clock_backwards"))),
-    };
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.on_clock_backwards(parsed?))) }
+    unsafe { set(options, "on_clock_backwards", Word(rule)) }
 }
 
 /// How far the clock may be behind the last id, milliseconds: 100 to 3600000 under continue, 0 to 3600000 under wait.
@@ -238,7 +215,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_max_backwards_ms(
     ms: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.max_backwards_ms(ms))) }
+    unsafe { set(options, "max_backwards_ms", Int(ms)) }
 }
 
 /// What to do when a tick's sequence is used up: a leafid_on_exhausted. Default LEAFID_ON_EXHAUSTED_WAIT.
@@ -247,14 +224,8 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_on_exhausted(
     options: *mut leafid_snowflake_options,
     rule: i32,
 ) -> leafid_status {
-    use leafid_on_exhausted::*;
-    let parsed = match rule {
-        rule if rule == LEAFID_ON_EXHAUSTED_WAIT as i32 => Ok(OnExhausted::Wait),
-        rule if rule == LEAFID_ON_EXHAUSTED_BORROW as i32 => Ok(OnExhausted::Borrow),
-        other => Err(Error::invalid("on_exhausted", other, allowed("on_exhausted"))),
-    };
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.on_exhausted(parsed?))) }
+    unsafe { set(options, "on_exhausted", Word(rule)) }
 }
 
 /// A new tick starts its sequence at a pseudo-random number below this, at most an eighth of the sequence space, so
@@ -265,7 +236,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_random_start(
     below: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.random_start(below))) }
+    unsafe { set(options, "random_start", Int(below)) }
 }
 
 /// The longest wait of a call for its next id, milliseconds, 1 to 3600000. Default 2000.
@@ -275,5 +246,5 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_timeout_ms(
     ms: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.timeout_ms(ms))) }
+    unsafe { set(options, "timeout_ms", Int(ms)) }
 }

@@ -2,7 +2,8 @@
 
 use crate::callback::{UserData, call, leafid_free_fn, missing};
 use crate::leafid_status;
-use crate::segments_options::{leafid_segments_options, set};
+use crate::segments_options::leafid_segments_options;
+use crate::settings::change;
 use crate::text;
 use leafid::{Answer, Code, Fetched, Segment, SegmentSource};
 use std::ffi::{c_char, c_int, c_void};
@@ -62,7 +63,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_fetch(
     let user_data = unsafe { UserData::new(user_data, free_user_data) };
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        set(options, |builder| {
+        change(options, |options| {
             let fetch = fetch.ok_or_else(|| missing("fetch"))?;
             let source = SegmentSource::callback(move |request| {
                 let tag = text::write_c(&request.tag)?;
@@ -77,7 +78,8 @@ pub unsafe extern "C" fn leafid_segments_options_set_fetch(
                     Err(error) => Err(error.into_error("the fetch of a segment")),
                 }
             });
-            Ok(builder.source(source))
+            options.builder = options.builder.clone().source(source);
+            Ok(())
         })
     }
 }

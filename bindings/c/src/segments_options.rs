@@ -3,74 +3,43 @@
 use crate::guard::{guard, quietly};
 use crate::leafid_status;
 use crate::pointer::Out;
-use crate::settings::{self, Settings, flag};
+use crate::settings::Given::{Flag, Int, Text};
+use crate::settings::{Options, change, flag, set};
 use crate::text;
-use leafid::{FileTag, Prewarm, Result, SegmentsBuilder};
+use leafid::{Error, FileTag, OptionValue, Prewarm, Result, SegmentsBuilder};
 use std::ffi::c_char;
 
 /// The options of segments. One thread may use them at a time; they may serve many openings. A setter that refuses
 /// its value returns the error and changes nothing else. leafid_segments_open returns the first such error again, so
 /// you need to check only its status. An option that is not set has its default.
 #[derive(Default)]
-pub struct leafid_segments_options(Settings<SegmentsOptions>);
-
-/// The host's options, and the lists whose entries are added one by one.
-#[derive(Default)]
-pub(crate) struct SegmentsOptions {
-    builder: SegmentsBuilder,
+pub struct leafid_segments_options {
+    pub(crate) builder: SegmentsBuilder,
+    // The lists, whose entries are added one by one.
     pub(crate) servers: Vec<String>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) tags: Vec<(String, FileTag)>,
     prewarm: Prewarm,
+    first_error: Option<Error>,
+}
+
+impl Options for leafid_segments_options {
+    fn set_value(&mut self, name: &str, value: OptionValue) -> Result<()> {
+        self.builder.set_value(name, value)
+    }
+
+    fn first_error(&mut self) -> &mut Option<Error> {
+        &mut self.first_error
+    }
 }
 
 impl leafid_segments_options {
     /// The host's options, or the first error of a setter.
     pub(crate) fn check(&self) -> Result<SegmentsBuilder> {
-        let SegmentsOptions { builder, servers, headers, tags, prewarm } = self.0.check()?;
-        let builder = builder.clone().servers(servers).prewarm(prewarm.clone());
-        Ok(builder.headers(headers.iter().cloned()).tags(tags.iter().cloned()))
+        let builder = self.first_error.clone().map_or_else(|| Ok(self.builder.clone()), Err)?;
+        let builder = builder.servers(&self.servers).prewarm(self.prewarm.clone());
+        Ok(builder.headers(self.headers.iter().cloned()).tags(self.tags.iter().cloned()))
     }
-}
-
-/// The common part of all setters except those of lists.
-///
-/// # Safety
-/// When not NULL, `options` is live, and no other code uses it.
-pub(crate) unsafe fn set(
-    options: *mut leafid_segments_options,
-    change: impl FnOnce(SegmentsBuilder) -> Result<SegmentsBuilder>,
-) -> leafid_status {
-    // SAFETY: the caller's duty.
-    unsafe { set_boxed(options, Box::new(change)) }
-}
-
-type SegmentsChange<'a> = Box<dyn FnOnce(SegmentsBuilder) -> Result<SegmentsBuilder> + 'a>;
-
-/// [`set`], compiled once for all setters.
-///
-/// # Safety
-/// As of `set`.
-unsafe fn set_boxed(options: *mut leafid_segments_options, change: SegmentsChange<'_>) -> leafid_status {
-    // SAFETY: the caller's duty.
-    unsafe {
-        add(options, |wanted| {
-            wanted.builder = change(wanted.builder.clone())?;
-            Ok(())
-        })
-    }
-}
-
-/// The common part of what adds to a list. `change` fails before it changes anything.
-///
-/// # Safety
-/// As of `set`.
-pub(crate) unsafe fn add(
-    options: *mut leafid_segments_options,
-    change: impl FnOnce(&mut SegmentsOptions) -> Result<()>,
-) -> leafid_status {
-    // SAFETY: the caller's duty.
-    unsafe { settings::set(options, |options| &mut options.0, change) }
 }
 
 /// Creates options with all defaults. Free them with leafid_segments_options_free.
@@ -103,7 +72,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_name(
     name: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.name(text::read(name, "name")?))) }
+    unsafe { set(options, "name", Text(name)) }
 }
 
 /// The directory of the marks: the end of the ranges that each tag got. Created if missing. Default as for
@@ -114,7 +83,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_state_dir(
     state_dir: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.state_dir(text::read(state_dir, "state_dir")?))) }
+    unsafe { set(options, "state_dir", Text(state_dir)) }
 }
 
 /// Whether to store the marks, 1 or 0. Default 1. With 0 only this process notices a source that repeats itself.
@@ -124,7 +93,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_persist(
     persist: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.persist(flag("persist", persist)?))) }
+    unsafe { set(options, "persist", Flag(persist)) }
 }
 
 /// Whether the state directory and file:DIR may be on a network file system, 1 or 0. Its locks must work between all
@@ -135,7 +104,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_shared_fs(
     shared_fs: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.shared_fs(flag("shared_fs", shared_fs)?))) }
+    unsafe { set(options, "shared_fs", Flag(shared_fs)) }
 }
 
 /// Whether the members of one group share the state directory and file:DIR, 1 or 0. Files are then created with mode
@@ -147,7 +116,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_shared_group(
     shared_group: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.shared_group(flag("shared_group", shared_group)?))) }
+    unsafe { set(options, "shared_group", Flag(shared_group)) }
 }
 
 /// How many ids to ask for at a time, 1 to 1000000. Default: the source's own; 1000 for a callback. A Leaf gives one
@@ -158,7 +127,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_step(
     step: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.step(step))) }
+    unsafe { set(options, "step", Int(step)) }
 }
 
 /// Whether the step follows the use, 1 or 0. It doubles, up to 1000000, when a segment lasted less than 15 minutes,
@@ -170,7 +139,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_adaptive(
     adaptive: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.adaptive(flag("adaptive", adaptive)?))) }
+    unsafe { set(options, "adaptive", Flag(adaptive)) }
 }
 
 /// The next segment is fetched when more than this percentage of a segment is used, 0 to 100. Default 10.
@@ -180,7 +149,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_prefetch(
     percent: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.prefetch(percent))) }
+    unsafe { set(options, "prefetch", Int(percent)) }
 }
 
 /// The longest wait of a call for its next id, milliseconds, 1 to 3600000. Default 2000. A call for many ids that
@@ -191,7 +160,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_timeout_ms(
     ms: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.timeout_ms(ms))) }
+    unsafe { set(options, "timeout_ms", Int(ms)) }
 }
 
 /// Adds a tag that leafid_segments_open fetches at once, in the background; at most 1000. If you call this function
@@ -203,9 +172,9 @@ pub unsafe extern "C" fn leafid_segments_options_add_prewarm(
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        add(options, |wanted| {
+        change(options, |options| {
             let tag = text::read(tag, "tag")?.to_owned();
-            match &mut wanted.prewarm {
+            match &mut options.prewarm {
                 Prewarm::Tags(tags) => tags.push(tag),
                 other => *other = Prewarm::Tags(vec![tag]),
             }
@@ -223,8 +192,8 @@ pub unsafe extern "C" fn leafid_segments_options_set_prewarm_last_day(
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        add(options, |wanted| {
-            wanted.prewarm =
+        change(options, |options| {
+            options.prewarm =
                 if flag("prewarm_last_day", last_day)? { Prewarm::LastDay } else { Prewarm::None };
             Ok(())
         })
@@ -239,7 +208,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_keep_unused(
     keep_unused: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.keep_unused(flag("keep_unused", keep_unused)?))) }
+    unsafe { set(options, "keep_unused", Flag(keep_unused)) }
 }
 
 /// Whether the source gives every segment of a tag above all earlier ones, so that one below is refused, 1 or 0.
@@ -251,5 +220,5 @@ pub unsafe extern "C" fn leafid_segments_options_set_ordered_source(
     ordered: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.ordered_source(flag("ordered_source", ordered)?))) }
+    unsafe { set(options, "ordered_source", Flag(ordered)) }
 }

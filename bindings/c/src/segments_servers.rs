@@ -1,10 +1,11 @@
 //! The options for the servers or the directory of segments.
 
 use crate::leafid_status;
-use crate::segments_options::{add, leafid_segments_options, set};
-use crate::settings::flag;
+use crate::segments_options::leafid_segments_options;
+use crate::settings::Given::{Flag, Int, Text};
+use crate::settings::{Options, change, set};
 use crate::text;
-use leafid::{Error, FileTag, Protocol, allowed};
+use leafid::{Error, FileTag, OptionValue, Protocol, allowed};
 use std::ffi::c_char;
 
 /// The protocol of servers.
@@ -31,8 +32,8 @@ pub unsafe extern "C" fn leafid_segments_options_add_server(
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        add(options, |wanted| {
-            wanted.servers.push(text::read(server, "servers")?.to_owned());
+        change(options, |options| {
+            options.servers.push(text::read(server, "servers")?.to_owned());
             Ok(())
         })
     }
@@ -53,7 +54,9 @@ pub unsafe extern "C" fn leafid_segments_options_set_protocol(
         other => Err(Error::invalid("protocol", other, allowed("protocol"))),
     };
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.protocol(parsed?))) }
+    unsafe {
+        change(options, |options| options.set_value("protocol", OptionValue::Text(parsed?.name().into())))
+    }
 }
 
 /// The longest duration of a request, over all servers, milliseconds, 1 to 3600000. Default 1000.
@@ -63,7 +66,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_request_timeout_ms(
     ms: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.request_timeout_ms(ms))) }
+    unsafe { set(options, "request_timeout_ms", Int(ms)) }
 }
 
 /// The longest duration of a connection to a server, milliseconds, 1 to 3600000. Default 300.
@@ -73,7 +76,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_connect_timeout_ms(
     ms: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.connect_timeout_ms(ms))) }
+    unsafe { set(options, "connect_timeout_ms", Int(ms)) }
 }
 
 /// The number of kept-alive connections to each server, 1 to 64; with a Leaf also the number of concurrent requests,
@@ -84,7 +87,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_connections(
     connections: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.connections(connections))) }
+    unsafe { set(options, "connections", Int(connections)) }
 }
 
 /// How many ids N one number of a Leaf stands for, 2 to 1000000: number n for n * N to (n + 1) * N - 1. Each tag must
@@ -97,7 +100,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_block_size(
     ids: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.block_size(ids))) }
+    unsafe { set(options, "block_size", Int(ids)) }
 }
 
 /// Sent to servers as "Authorization: Bearer ..."; to tinyid as its own token. Default: the environment's LEAFID_TOKEN, or
@@ -108,7 +111,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_token(
     token: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.token(text::read(token, "token")?))) }
+    unsafe { set(options, "token", Text(token)) }
 }
 
 /// Adds a header that is sent to servers with each request.
@@ -120,9 +123,9 @@ pub unsafe extern "C" fn leafid_segments_options_add_header(
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        add(options, |wanted| {
+        change(options, |options| {
             let header = (text::read(name, "headers")?.to_owned(), text::read(value, "headers")?.to_owned());
-            wanted.headers.push(header);
+            options.headers.push(header);
             Ok(())
         })
     }
@@ -135,7 +138,7 @@ pub unsafe extern "C" fn leafid_segments_options_set_ca_file(
     path: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.ca_file(text::read(path, "ca_file")?))) }
+    unsafe { set(options, "ca_file", Text(path)) }
 }
 
 /// Adds a counter of a file:DIR source, created if missing, with `start` as its first id, 0 to 2^63 - 2, and `step`
@@ -149,8 +152,8 @@ pub unsafe extern "C" fn leafid_segments_options_add_file_tag(
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        add(options, |wanted| {
-            wanted.tags.push((text::read(tag, "tag")?.to_owned(), FileTag { start, step }));
+        change(options, |options| {
+            options.tags.push((text::read(tag, "tag")?.to_owned(), FileTag { start, step }));
             Ok(())
         })
     }
@@ -164,5 +167,5 @@ pub unsafe extern "C" fn leafid_segments_options_set_create(
     create: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.create(flag("create", create)?))) }
+    unsafe { set(options, "create", Flag(create)) }
 }

@@ -1,7 +1,9 @@
 //! The options for the lease servers whose URLs are in a snowflake's worker.
 
 use crate::leafid_status;
-use crate::options::{add_header, leafid_snowflake_options, set};
+use crate::options::leafid_snowflake_options;
+use crate::settings::Given::{Int, Text};
+use crate::settings::{change, set};
 use crate::text;
 use std::ffi::c_char;
 
@@ -14,7 +16,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_token(
     token: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.token(text::read(token, "token")?))) }
+    unsafe { set(options, "token", Text(token)) }
 }
 
 /// Adds a header that is sent to lease servers with each request.
@@ -26,8 +28,10 @@ pub unsafe extern "C" fn leafid_snowflake_options_add_header(
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        add_header(options, || {
-            Ok((text::read(name, "headers")?.to_owned(), text::read(value, "headers")?.to_owned()))
+        change(options, |options| {
+            let header = (text::read(name, "headers")?.to_owned(), text::read(value, "headers")?.to_owned());
+            options.headers.push(header);
+            Ok(())
         })
     }
 }
@@ -39,7 +43,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_ca_file(
     path: *const c_char,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.ca_file(text::read(path, "ca_file")?))) }
+    unsafe { set(options, "ca_file", Text(path)) }
 }
 
 /// The longest duration of a claim, renewal or release, over all lease servers, milliseconds, 1 to 3600000. Default
@@ -50,7 +54,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_request_timeout_ms(
     ms: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.request_timeout_ms(ms))) }
+    unsafe { set(options, "request_timeout_ms", Int(ms)) }
 }
 
 /// The longest duration of a connection to a lease server, milliseconds, 1 to 3600000. Default 300.
@@ -60,5 +64,5 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_connect_timeout_ms(
     ms: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.connect_timeout_ms(ms))) }
+    unsafe { set(options, "connect_timeout_ms", Int(ms)) }
 }

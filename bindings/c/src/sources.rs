@@ -3,7 +3,7 @@
 use crate::callback::{UserData, call, leafid_free_fn, missing};
 use crate::leafid_status;
 use crate::lease::{leafid_claim_request, leafid_lease};
-use crate::options::{leafid_snowflake_options, set};
+use crate::options::{leafid_snowflake_options, set_worker};
 use crate::pointer::shared;
 use crate::sized::TOO_LARGE;
 use crate::text;
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_worker_callback(
     let user_data = unsafe { UserData::new(user_data, free_user_data) };
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        set(options, |builder| {
+        set_worker(options, || {
             let claim = claim.ok_or_else(|| missing("claim"))?;
             let identity = (claim as usize, user_data.pointer().addr());
             let source = WorkerSource::callback(move |request| {
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_worker_callback(
                     Err(error) => Err(error.into_error(CLAIM)),
                 }
             });
-            Ok(builder.worker(source.with_identity(identity)))
+            Ok(source.with_identity(identity).into())
         })
     }
 }
@@ -143,14 +143,14 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_worker_leases(
     let user_data = unsafe { UserData::new(user_data, free_user_data) };
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
     unsafe {
-        set(options, |builder| {
+        set_worker(options, || {
             let functions = read(functions)?;
             let claim = functions.claim.ok_or_else(|| missing("claim"))?;
             let renew = functions.renew.ok_or_else(|| missing("renew"))?;
             let release = functions.release.ok_or_else(|| missing("release"))?;
             let identity = (claim as usize, user_data.pointer().addr());
             let leases = Leases { claim, renew, release, user_data };
-            Ok(builder.worker(WorkerSource::leases(leases).with_identity(identity)))
+            Ok(WorkerSource::leases(leases).with_identity(identity).into())
         })
     }
 }

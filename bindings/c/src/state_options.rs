@@ -1,8 +1,9 @@
 //! The options for the record.
 
 use crate::leafid_status;
-use crate::options::{leafid_snowflake_options, set};
-use crate::settings::flag;
+use crate::options::leafid_snowflake_options;
+use crate::settings::Given::{Flag, Int};
+use crate::settings::set;
 
 /// Whether to store a record from which the next start continues: 1 or 0. Default 1. 0 gives up restart safety: a
 /// start whose clock is behind the last id repeats ids. 0 is refused with a range. With 0 and without a lease, ids
@@ -13,7 +14,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_persist(
     persist: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.persist(flag("persist", persist)?))) }
+    unsafe { set(options, "persist", Flag(persist)) }
 }
 
 /// Whether the state directory may be on a network file system, 1 or 0. Its locks must work between all hosts that
@@ -24,7 +25,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_shared_fs(
     shared_fs: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.shared_fs(flag("shared_fs", shared_fs)?))) }
+    unsafe { set(options, "shared_fs", Flag(shared_fs)) }
 }
 
 /// Whether the members of one group share the state directory, 1 or 0. Files are then created with mode 0660,
@@ -36,7 +37,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_shared_group(
     shared_group: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.shared_group(flag("shared_group", shared_group)?))) }
+    unsafe { set(options, "shared_group", Flag(shared_group)) }
 }
 
 /// Your statement that no other container or host has this range of worker ids, or that all that have it share the
@@ -49,7 +50,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_exclusive_range(
     exclusive: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.exclusive_range(flag("exclusive_range", exclusive)?))) }
+    unsafe { set(options, "exclusive_range", Flag(exclusive)) }
 }
 
 /// How long a start that finds no record of its worker id issues nothing, milliseconds by the clock. Set it to how
@@ -62,7 +63,7 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_no_record_wait_ms(
     ms: i64,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.no_record_wait_ms(ms))) }
+    unsafe { set(options, "no_record_wait_ms", Int(ms)) }
 }
 
 /// Whether the worker id is claimed at the first id and not by leafid_snowflake_open, 1 or 0. Default 0. Errors of
@@ -73,5 +74,5 @@ pub unsafe extern "C" fn leafid_snowflake_options_set_lazy(
     lazy: i32,
 ) -> leafid_status {
     // SAFETY: the caller's duty, said in the header: pointers are NULL or valid.
-    unsafe { set(options, |builder| Ok(builder.lazy(flag("lazy", lazy)?))) }
+    unsafe { set(options, "lazy", Flag(lazy)) }
 }
