@@ -21,10 +21,10 @@ mod next_run;
 mod opening;
 mod options;
 mod public_ids;
-mod segment_stats;
 mod segments;
 mod snowflake;
 mod source;
+mod stats;
 mod tag;
 mod text_form;
 mod wake;
@@ -40,13 +40,13 @@ pub use layout::{Fields, LayoutArgument};
 pub use limits::{Limits, limits};
 pub use logs::{LogRecord, set_logger};
 pub use options::{FileTagObject, OptionObject, WorkerRange, camel_case, option_rows};
-pub use segment_stats::{SegmentObject, SegmentsStats, ServerStats, TagStats};
 pub use segments::{
     SegmentsHandle, close_segments, open_segments, open_segments_soon, segments_name, segments_stats,
     segments_tag, take_opened,
 };
-pub use snowflake::{Asked, Stats, asks_servers, metrics, open, open_asking, take_done};
+pub use snowflake::{Asked, asks_servers, metrics, open, open_asking, take_done};
 pub use source::{NeededResults, unique_number};
+pub use stats::Shown;
 pub use tag::{
     TagHandle, tag_fill, tag_fill_from_memory, tag_late, tag_next, tag_poll, tag_put_back, tag_run,
     tag_stats, tag_stop_waiting,

@@ -5,9 +5,9 @@ use crate::events::Events;
 use crate::exit::close_at_exit;
 use crate::opening::open_soon;
 use crate::options::of_segments;
-use crate::segment_stats::SegmentsStats;
+use crate::stats::Shown;
 use crate::tag::TagHandle;
-use leafid::{SegmentSource, Segments, SegmentsBuilder};
+use leafid::{SegmentSource, Segments, SegmentsBuilder, SegmentsStats};
 use napi::bindgen_prelude::{Env, External, Object};
 use napi_derive::napi;
 use std::sync::Arc;
@@ -74,8 +74,8 @@ pub fn segments_tag(
 
 /// The statistics of all tags.
 #[napi(catch_unwind)]
-pub fn segments_stats(env: &Env, handle: &External<SegmentsHandle>) -> napi::Result<SegmentsStats> {
-    Ok(handle.segments.stats().map_err(|error| thrown(env, &error))?.into())
+pub fn segments_stats(env: &Env, handle: &External<SegmentsHandle>) -> napi::Result<Shown<SegmentsStats>> {
+    handle.segments.stats().map(Shown).map_err(|error| thrown(env, &error))
 }
 
 /// The id space.

@@ -10,71 +10,12 @@ use crate::next_run::NextRuns;
 use crate::opening::open_soon;
 use crate::options::{MAX_WAIT_MS, of_snowflake};
 use crate::source::{Use, source};
+use crate::stats::Shown;
 use leafid::{DEFAULT_TIMEOUT_MS, Result, Snowflake, SnowflakeBuilder};
 use napi::bindgen_prelude::{Env, External, FunctionCallContext, Object, ToNapiValue};
 use napi_derive::napi;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The statistics of a generator.
-#[napi(object, object_from_js = false, use_nullable = true)]
-pub struct Stats {
-    /// The id space.
-    pub name: String,
-    /// The worker id.
-    pub worker_id: u32,
-    /// The directory of the records.
-    pub state_dir: String,
-    /// The layout's name or bits.
-    pub layout: String,
-    /// The layout's epoch, Unix milliseconds.
-    pub epoch_ms: i64,
-    /// The end of the layout, Unix milliseconds.
-    pub expires_at_ms: i64,
-    /// The end of the durable span, Unix milliseconds.
-    pub reserved_until_ms: i64,
-    /// How far the logical clock is ahead of the clock, milliseconds.
-    pub lead_ms: i64,
-    /// How late the clock may be, milliseconds.
-    pub clock_lag_ms: i64,
-    /// The end of the lease, Unix milliseconds.
-    pub lease_until_ms: Option<i64>,
-    /// The number of ids issued or reserved since the claim.
-    pub ids: i64,
-    /// The number of claims of a worker id.
-    pub claims: i64,
-    /// The number of open handles of the generator.
-    pub handles: i64,
-    /// The number of spans made durable since the start.
-    pub renewals: i64,
-    /// The number of failed renewals.
-    pub renewal_failures: i64,
-    /// The last error.
-    pub last_error: Option<String>,
-}
-
-impl From<leafid::Stats> for Stats {
-    fn from(stats: leafid::Stats) -> Stats {
-        Stats {
-            name: stats.name,
-            worker_id: stats.worker_id,
-            state_dir: stats.state_dir,
-            layout: stats.layout,
-            epoch_ms: stats.epoch_ms,
-            expires_at_ms: stats.expires_at_ms,
-            reserved_until_ms: stats.reserved_until_ms,
-            lead_ms: stats.lead_ms,
-            clock_lag_ms: stats.clock_lag_ms,
-            lease_until_ms: stats.lease_until_ms,
-            ids: stats.ids as i64,
-            claims: stats.claims as i64,
-            handles: stats.handles as i64,
-            renewals: stats.renewals as i64,
-            renewal_failures: stats.renewal_failures as i64,
-            last_error: stats.last_error,
-        }
-    }
-}
 
 /// Opens a generator: `{ layout, next, id, fill, stats, workerId, close, closeSoon }`, usable until it is closed or
 /// collected. `next` stores the id in the array `id`, which costs half as much to read as a return value. If it has taken
@@ -191,7 +132,7 @@ fn opened<'env>(env: &'env Env, builder: &SnowflakeBuilder) -> napi::Result<(Obj
         // Ids are never negative: as u64 they are BigInts of the same value.
         None => method(env, &mut handle, "next", &flake, |flake| Ok(flake.next()? as u64))?,
     }
-    method(env, &mut handle, "stats", &flake, |flake| Ok(Stats::from(flake.stats()?)))?;
+    method(env, &mut handle, "stats", &flake, |flake| flake.stats().map(Shown))?;
     method(env, &mut handle, "workerId", &flake, |flake| flake.worker_id())?;
     method(env, &mut handle, "held", &flake, |flake| Ok(flake.held()))?;
     method(env, &mut handle, "close", &flake, |flake| flake.close())?;

@@ -2,8 +2,8 @@
 
 use crate::error::thrown;
 use crate::events::Events;
-use crate::segment_stats::TagStats;
-use leafid::{Code, PendingTake, ReservedRun, Result, Run, RunLength, Tag};
+use crate::stats::Shown;
+use leafid::{Code, PendingTake, ReservedRun, Result, Run, RunLength, Tag, TagStats};
 use napi::bindgen_prelude::{BigInt64ArraySlice, Env, External};
 use napi_derive::napi;
 use std::cell::{Cell, RefCell};
@@ -194,6 +194,6 @@ pub fn tag_put_back(tag: &External<TagHandle>, ids: BigInt64ArraySlice) {
 
 /// The statistics of the tag.
 #[napi(catch_unwind)]
-pub fn tag_stats(env: &Env, tag: &External<TagHandle>) -> napi::Result<TagStats> {
-    Ok(tag.tag.stats().map_err(|error| thrown(env, &error))?.into())
+pub fn tag_stats(env: &Env, tag: &External<TagHandle>) -> napi::Result<Shown<TagStats>> {
+    tag.tag.stats().map(Shown).map_err(|error| thrown(env, &error))
 }
