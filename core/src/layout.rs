@@ -3,6 +3,7 @@
 use crate::error::message;
 use crate::quoted::Quoted;
 use crate::spelling::name::EPOCH_MS;
+use crate::words::words;
 use crate::{Code, Error, Result, Utc};
 use core::fmt;
 use core::str::FromStr;
@@ -17,27 +18,7 @@ pub enum Order {
     SequenceWorker,
 }
 
-impl Order {
-    /// The allowed values of `order`, for error messages.
-    pub(crate) const ALLOWED: &str = "\"worker-sequence\" or \"sequence-worker\"";
-
-    /// Parses `worker-sequence` or `sequence-worker`. Errors: `invalid_argument`.
-    pub fn parse(text: &str) -> Result<Order> {
-        match text {
-            "worker-sequence" => Ok(Order::WorkerSequence),
-            "sequence-worker" => Ok(Order::SequenceWorker),
-            _ => Err(Error::invalid("order", Quoted(text), Order::ALLOWED)),
-        }
-    }
-
-    /// The name that [`Order::parse`] accepts.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Order::WorkerSequence => "worker-sequence",
-            Order::SequenceWorker => "sequence-worker",
-        }
-    }
-}
+words! { Order of "order": "worker-sequence" => WorkerSequence, or "sequence-worker" => SequenceWorker }
 
 /// The unchecked fields of a layout. The default is Leaf's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

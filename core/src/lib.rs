@@ -95,6 +95,7 @@ mod utc;
 mod uuid;
 #[cfg(feature = "wire")]
 pub mod wire;
+mod words;
 
 pub use code::Code;
 pub use error::{Error, Result};

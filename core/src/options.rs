@@ -13,6 +13,7 @@ mod environment;
 mod option_json;
 #[cfg(all(feature = "format", feature = "wire"))]
 mod option_value;
+mod protocol;
 mod refused;
 #[cfg(all(feature = "format", feature = "wire"))]
 mod run_options;
@@ -45,6 +46,7 @@ pub use environment::{Environment, NamedDirectory};
 pub use option_json::options_of_json;
 #[cfg(all(feature = "format", feature = "wire"))]
 pub use option_value::{FileTag, OptionValue, OptionValues};
+pub use protocol::Protocol;
 pub use refused::refused;
 #[cfg(all(feature = "format", feature = "wire"))]
 pub use run_options::{RunOptions, WorkerFrom};
@@ -53,7 +55,7 @@ pub use server_options::ServerOptions;
 pub use server_url::server_url;
 pub use settings::{check_unpersisted, no_record_wait_ms, rules, start_tick, with_epoch};
 #[cfg(all(feature = "format", feature = "wire"))]
-pub use supply_options::{MOST_PREWARMED, Prewarm, Protocol, SupplyFrom, SupplyOptions};
+pub use supply_options::{MOST_PREWARMED, Prewarm, SupplyFrom, SupplyOptions};
 #[cfg(any(feature = "format", feature = "wire"))]
 pub use table::{OPTIONS, OptionKind, OptionOf, OptionRow};
 pub use tags::{check_row_tag, check_tag, check_tag_of_ids};

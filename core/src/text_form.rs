@@ -3,6 +3,7 @@
 use crate::id::whole;
 use crate::quoted::Quoted;
 use crate::uuid;
+use crate::words::words;
 use crate::{Error, Result};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -31,27 +32,13 @@ const BASE62: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst
 /// A text that is longer, and longer than its form, is cut in an error, which has to say what was wrong with it, too.
 const MOST_SHOWN: usize = 20;
 
+words! {
+    TextForm of "form": "decimal" => Decimal, "base32" => Base32, "base62" => Base62, or "uuid" => Uuid
+}
+
 impl TextForm {
     /// All forms.
     pub const ALL: [TextForm; 4] = [TextForm::Decimal, TextForm::Base32, TextForm::Base62, TextForm::Uuid];
-
-    pub(crate) const ALLOWED: &str = "\"decimal\", \"base32\", \"base62\" or \"uuid\"";
-
-    /// The form of this name: `decimal`, `base32`, `base62` or `uuid`. Errors: `invalid_argument`.
-    pub fn parse(name: &str) -> Result<TextForm> {
-        let found = TextForm::ALL.into_iter().find(|form| form.name() == name);
-        found.ok_or_else(|| Error::invalid("form", Quoted(name), TextForm::ALLOWED))
-    }
-
-    /// The name that [`TextForm::parse`] accepts.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TextForm::Decimal => "decimal",
-            TextForm::Base32 => "base32",
-            TextForm::Base62 => "base62",
-            TextForm::Uuid => "uuid",
-        }
-    }
 
     /// The characters of the longest text.
     pub const fn width(self) -> usize {

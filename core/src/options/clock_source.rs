@@ -1,7 +1,6 @@
 //! The system clock that the time in ids is read from.
 
-use crate::quoted::Quoted;
-use crate::{Error, Result};
+use crate::words::words;
 
 /// The clock that the time in an id is read from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -16,24 +15,4 @@ pub enum ClockSource {
     Coarse,
 }
 
-impl ClockSource {
-    /// The allowed values, for error messages.
-    pub(crate) const ALLOWED: &str = "\"system\" or \"coarse\"";
-
-    /// Parses `system` or `coarse`. Errors: `invalid_argument`.
-    pub fn parse(text: &str) -> Result<ClockSource> {
-        match text {
-            "system" => Ok(ClockSource::System),
-            "coarse" => Ok(ClockSource::Coarse),
-            _ => Err(Error::invalid("clock_source", Quoted(text), ClockSource::ALLOWED)),
-        }
-    }
-
-    /// The name that [`ClockSource::parse`] accepts: `system` or `coarse`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ClockSource::System => "system",
-            ClockSource::Coarse => "coarse",
-        }
-    }
-}
+words! { ClockSource of "clock_source": "system" => System, or "coarse" => Coarse }

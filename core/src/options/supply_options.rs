@@ -3,6 +3,7 @@
 use super::checks::{DEFAULT_TIMEOUT_MS, id_space, milliseconds, refuse_options_of};
 use super::environment::{Environment, NamedDirectory};
 use super::option_value::{FileTag, LAST_DAY, OptionValue, OptionValues, word};
+use super::protocol::Protocol;
 use super::server_options::{OF_SERVERS, ServerOptions};
 use super::tags::{check_tag, check_tag_of_ids};
 use crate::options::allowed::allowed;
@@ -13,53 +14,10 @@ use crate::{Error, IdOrder, LARGEST_STEP, Result};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::str::FromStr;
 use core::time::Duration;
 
 /// The largest number of tags that are fetched at an opening.
 pub const MOST_PREWARMED: usize = 1_000;
-
-/// The protocol of the servers.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Protocol {
-    /// An unmodified Leaf server in segment mode, one id per request.
-    #[default]
-    Leaf,
-    /// An unmodified Leaf server in snowflake mode, one id per request.
-    LeafSnowflake,
-    /// leafid's own protocol, which returns ranges.
-    Range,
-    /// The protocol of tinyid.
-    Tinyid,
-}
-
-impl FromStr for Protocol {
-    type Err = Error;
-
-    /// Parses `leaf`, `leaf-snowflake`, `range` or `tinyid`. Errors: `invalid_argument`.
-    fn from_str(text: &str) -> Result<Protocol> {
-        match text {
-            "leaf" => Ok(Protocol::Leaf),
-            "leaf-snowflake" => Ok(Protocol::LeafSnowflake),
-            "range" => Ok(Protocol::Range),
-            "tinyid" => Ok(Protocol::Tinyid),
-            _ => Err(Error::invalid("protocol", Quoted(text), allowed("protocol"))),
-        }
-    }
-}
-
-impl Protocol {
-    /// The name that [`Protocol::from_str`] parses.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Protocol::Leaf => "leaf",
-            Protocol::LeafSnowflake => "leaf-snowflake",
-            Protocol::Range => "range",
-            Protocol::Tinyid => "tinyid",
-        }
-    }
-}
 
 /// The tags that are fetched at the opening.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -161,7 +119,7 @@ impl SupplyFrom {
 impl SupplyOptions {
     /// Errors: `invalid_argument`.
     pub fn parse(set: &OptionValues, environment: &Environment<'_>) -> Result<SupplyOptions> {
-        let protocol = word(set, "protocol", str::parse)?;
+        let protocol = word(set, "protocol", Protocol::parse)?;
         let name = id_space(set.text("name"))?;
         let persist = set.flag("persist").unwrap_or(true);
         let keep_unused = set.flag("keep_unused").unwrap_or(false);

@@ -3,6 +3,7 @@
 //! The arguments of calls are not in it. Their texts are in [`allowed`](super::allowed()).
 
 use super::clock_source::ClockSource;
+use super::protocol::Protocol;
 use super::unknown_option::unknown_option;
 use crate::spelling::Named;
 use crate::{Layout, OnClockBackwards, OnExhausted, Result, Rules};
@@ -153,7 +154,7 @@ pub const OPTIONS: [OptionRow; 37] = {
         row(
             Snowflake,
             "on_clock_backwards",
-            Word(&["continue", "wait"]),
+            Word(OnClockBackwards::WORDS),
             "continue",
             OnClockBackwards::ALLOWED,
         ),
@@ -164,9 +165,9 @@ pub const OPTIONS: [OptionRow; 37] = {
             "5000 under continue, 5 under wait",
             OnClockBackwards::ALLOWED_MAX_MS,
         ),
-        row(Snowflake, "on_exhausted", Word(&["wait", "borrow"]), "wait", OnExhausted::ALLOWED),
+        row(Snowflake, "on_exhausted", Word(OnExhausted::WORDS), "wait", OnExhausted::ALLOWED),
         row(Snowflake, "random_start", Int, "100", Rules::ALLOWED_RANDOM_START),
-        row(Snowflake, "clock_source", Word(&["system", "coarse"]), "system", ClockSource::ALLOWED),
+        row(Snowflake, "clock_source", Word(ClockSource::WORDS), "system", ClockSource::ALLOWED),
         row(Snowflake, "start_after", Id, "none", "an id of this layout, 0 to 9223372036854775807"),
         row(
             Snowflake,
@@ -185,13 +186,7 @@ pub const OPTIONS: [OptionRow; 37] = {
         row(Both, "connect_timeout_ms", Int, "300", MS),
         row(Segments, "servers", Urls, "", SERVERS),
         row(Segments, "fetch", Callback, "", "a callback that gives segments"),
-        row(
-            Segments,
-            "protocol",
-            Word(&["leaf", "leaf-snowflake", "range", "tinyid"]),
-            "leaf",
-            "\"leaf\", \"leaf-snowflake\", \"range\" or \"tinyid\"",
-        ),
+        row(Segments, "protocol", Word(Protocol::WORDS), "leaf", Protocol::ALLOWED),
         row(Segments, "step", Int, "the source's own; 1000 for a callback or a Leaf", "1 to 1000000 ids"),
         row(Segments, "adaptive", Flag, "true", BOOLEAN),
         row(Segments, "prefetch", Int, "10", "0 to 100 percent"),

@@ -1,6 +1,6 @@
 //! The rules of a generator: for a clock that goes back, and for a tick that is used up.
 
-use crate::quoted::Quoted;
+use crate::words::words;
 use crate::{Error, Result};
 
 /// How far ahead of the clock the longest span ends, in milliseconds.
@@ -19,29 +19,12 @@ pub enum OnClockBackwards {
     Wait,
 }
 
+words! { OnClockBackwards of "on_clock_backwards": "continue" => Continue, or "wait" => Wait }
+
 impl OnClockBackwards {
-    /// The allowed values of `on_clock_backwards`, for error messages.
-    pub(crate) const ALLOWED: &str = "\"continue\" or \"wait\"";
-    /// Those of `max_backwards_ms`.
+    /// The allowed values of `max_backwards_ms`, for error messages.
     pub(crate) const ALLOWED_MAX_MS: &str =
         "100 to 3600000 milliseconds under \"continue\", 0 to 3600000 under \"wait\"";
-
-    /// Parses `continue` or `wait`. Errors: `invalid_argument`.
-    pub fn parse(text: &str) -> Result<OnClockBackwards> {
-        match text {
-            "continue" => Ok(OnClockBackwards::Continue),
-            "wait" => Ok(OnClockBackwards::Wait),
-            _ => Err(Error::invalid("on_clock_backwards", Quoted(text), OnClockBackwards::ALLOWED)),
-        }
-    }
-
-    /// The name that [`OnClockBackwards::parse`] accepts.
-    pub const fn name(self) -> &'static str {
-        match self {
-            OnClockBackwards::Continue => "continue",
-            OnClockBackwards::Wait => "wait",
-        }
-    }
 
     /// The default of `max_backwards_ms`: 5000 under `continue`, 5 (Leaf's) under `wait`.
     pub const fn default_max_ms(self) -> i64 {
@@ -79,27 +62,7 @@ pub enum OnExhausted {
     Borrow,
 }
 
-impl OnExhausted {
-    /// The allowed values of `on_exhausted`, for error messages.
-    pub(crate) const ALLOWED: &str = "\"wait\" or \"borrow\"";
-
-    /// Parses `wait` or `borrow`. Errors: `invalid_argument`.
-    pub fn parse(text: &str) -> Result<OnExhausted> {
-        match text {
-            "wait" => Ok(OnExhausted::Wait),
-            "borrow" => Ok(OnExhausted::Borrow),
-            _ => Err(Error::invalid("on_exhausted", Quoted(text), OnExhausted::ALLOWED)),
-        }
-    }
-
-    /// The name that [`OnExhausted::parse`] accepts.
-    pub const fn name(self) -> &'static str {
-        match self {
-            OnExhausted::Wait => "wait",
-            OnExhausted::Borrow => "borrow",
-        }
-    }
-}
+words! { OnExhausted of "on_exhausted": "wait" => Wait, or "borrow" => Borrow }
 
 /// The rules of one generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
