@@ -165,44 +165,23 @@ impl CallEnd {
     }
 }
 
-impl From<MarksListed> for CallEnd {
-    fn from(end: MarksListed) -> CallEnd {
-        CallEnd(SupplyEnd::Listed(end))
-    }
+/// The calls make ends of their own.
+macro_rules! ends {
+    ($($from:ident: $end:ty => $to:expr;)*) => {
+        $(impl From<$end> for CallEnd {
+            fn from($from: $end) -> CallEnd {
+                CallEnd($to)
+            }
+        })*
+    };
 }
 
-impl From<MarkFound> for CallEnd {
-    fn from(end: MarkFound) -> CallEnd {
-        CallEnd(SupplyEnd::MarkRead(end))
-    }
-}
-
-impl From<MarkUpdated> for CallEnd {
-    fn from(end: MarkUpdated) -> CallEnd {
-        CallEnd(SupplyEnd::Updated(end))
-    }
-}
-
-impl From<CounterUpdated> for CallEnd {
-    fn from(end: CounterUpdated) -> CallEnd {
-        CallEnd(SupplyEnd::Counted(end))
-    }
-}
-
-impl From<FetchCallEnd> for CallEnd {
-    fn from(end: FetchCallEnd) -> CallEnd {
-        CallEnd(SupplyEnd::Fetched(end.call, end.answer))
-    }
-}
-
-impl From<GivenBack> for CallEnd {
-    fn from(end: GivenBack) -> CallEnd {
-        CallEnd(SupplyEnd::GivenBack(end.0, end.1))
-    }
-}
-
-impl From<HttpEnd> for CallEnd {
-    fn from(end: HttpEnd) -> CallEnd {
-        CallEnd(SupplyEnd::Http(Box::new(end)))
-    }
+ends! {
+    end: MarksListed => SupplyEnd::Listed(end);
+    end: MarkFound => SupplyEnd::MarkRead(end);
+    end: MarkUpdated => SupplyEnd::Updated(end);
+    end: CounterUpdated => SupplyEnd::Counted(end);
+    end: FetchCallEnd => SupplyEnd::Fetched(end.call, end.answer);
+    end: GivenBack => SupplyEnd::GivenBack(end.0, end.1);
+    end: HttpEnd => SupplyEnd::Http(Box::new(end));
 }
