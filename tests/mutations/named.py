@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 #: So many rules there are: one that is lost is noticed.
-RULES = [f"N{n}" for n in range(1, 26)] + [f"H{n}" for n in range(1, 83)]
+RULES = [f"N{n}" for n in range(1, 26)] + [f"H{n}" for n in range(1, 84)]
 
 
 def breaks():
