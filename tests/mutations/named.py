@@ -17,9 +17,10 @@ RULES = [f"N{n}" for n in range(1, 26)] + [f"H{n}" for n in range(1, 84)]
 
 
 def breaks():
-    """Each break of breaks-*.toml, in order."""
+    """Each break of breaks-*.toml, with the batch that its header names."""
     for table in sorted(HERE.glob("breaks-*.toml")):
-        yield from tomllib.loads(table.read_text())["break"]
+        for batch, rows in tomllib.loads(table.read_text()).items():
+            yield from ({**each, "batch": batch} for each in rows)
 
 
 def rules():
