@@ -19,7 +19,7 @@ alone := sh $(CURDIR)/tests/alone.sh
 node_typescript := 7.0.2
 node_addon = $(if $(WITHOUT_WASM),--without-wasm)
 
-.PHONY: need/node made/node made/node-test test/node check/node test/node-tools test/wasm-js
+.PHONY: need/node made/node made/node-test test/node check/node test/node-tools test/wasm-js made/wasm-js
 
 need/node: need/tools
 	@$(NODE) -e 'if (+process.versions.node.split(".")[0] < 20) { console.error(`node $${process.version} is too old: install Node.js 20 or newer from https://nodejs.org`); process.exit(1) }'
@@ -82,15 +82,17 @@ same_tests := counter support fake-server vectors vectors.test arguments.test wa
 # The tests of worker ids, with the entries of leafid/wasm/snowflake as those of leafid/wasm.
 wasm_js_snowflake := $(wasm_js)/snowflake
 
-test/wasm-js: made/node $(wasm_js)/installed
+made/wasm-js: made/node $(wasm_js)/installed
 	@sh tests/debian.sh $(browser_programs) python3:python3
 	@$(NODE) node/tools/package.mjs build/node here=$(built) $(wasm_js)/project
 	@cp -R tests/wasm_js/. $(wasm_js)/project/ && rm $(wasm_js)/project/package.json
+	@mkdir -p $(wasm_js)/project/node && cp node/tests/support.mjs node/tests/fake-server.mjs node/tests/vectors.mjs $(wasm_js)/project/node/
+
+test/wasm-js: made/wasm-js
 	@mkdir -p $(wasm_js_same)/node_modules/leafid && cp $(same_tests:%=node/tests/%.mjs) $(wasm_js_same)/
 	@echo '{ "type": "module", "exports": "./index.js" }' >$(wasm_js_same)/node_modules/leafid/package.json
 	@for entry in node public-ids; do \
 	    echo "export * from '../../../node_modules/leafid/wasm/$$entry.js'"; done >$(wasm_js_same)/node_modules/leafid/index.js
-	@mkdir -p $(wasm_js)/project/node && cp node/tests/support.mjs node/tests/fake-server.mjs node/tests/vectors.mjs $(wasm_js)/project/node/
 	@cd $(wasm_js)/project && LEAFID_ROOT=$(CURDIR) \
 	    $(alone) $(NODE) --test $(node_hang) --test-concurrency=2 --test-reporter=spec *.test.mjs
 	@rm -rf $(wasm_js_snowflake) && cp -R $(wasm_js)/project $(wasm_js_snowflake)

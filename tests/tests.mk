@@ -199,7 +199,7 @@ check/mutations: need/tools
 
 # Each batch of breaks is a build: about an hour on two busy processors. RULES="H13 N6" chooses, and BATCH=threads those
 # whose batch begins so. What the tests said is in build/broken.log.
-break-rules: need/tools need/system
+break-rules: need/tools need/system need/server
 	@python3 tests/mutations/broken.py $(RULES) $(if $(BATCH),--batch '$(BATCH)')
 
 # Small changes made by cargo-mutants, which is built here where it is missing: all of them in one

@@ -1,5 +1,5 @@
-"""Fails when a rule of rules.toml has no test, or one that is not in the tree, and when what a break replaces does not
-stand once in its file. Only the standard library.
+"""Fails when a rule has no row in rules.toml or no break, when a test that one of them names is not in the tree or not
+run, and when what a break replaces does not stand once in its file. Only the standard library.
 """
 
 import ast
@@ -23,11 +23,13 @@ def breaks():
             yield from ({**each, "batch": batch} for each in rows)
 
 
+def rows():
+    return tomllib.loads((HERE / "rules.toml").read_text())
+
+
 def rules():
     """Each rule with its tests, (file, name): those of its breaks, and those that rules.toml names besides."""
-    found = {}
-    for rule, row in tomllib.loads((HERE / "rules.toml").read_text()).items():
-        found[rule] = dict.fromkeys(row.get("tests", []))
+    found = {rule: dict.fromkeys(row.get("tests", [])) for rule, row in rows().items()}
     for each in breaks():
         for rule in each["rules"].split():
             found.setdefault(rule, {}).update(dict.fromkeys(each["tests"]))
@@ -99,9 +101,12 @@ def wrong(root, tracked):
     """What is wrong with the rules, a line each."""
     found = rules()
     known = {}
+    broken = {rule for each in breaks() for rule in each["rules"].split()}
     for rule in RULES:
-        if not found.get(rule):
-            yield f"{rule} has no test"
+        if rule not in rows():
+            yield f"{rule} has no row in rules.toml"
+        if rule not in broken:
+            yield f"{rule} has no break: add one to a breaks-*.toml, and see a test fail by it (broken.py {rule})"
     for rule, tests in found.items():
         if rule not in RULES:
             yield f"{rule} is no known rule: add it to {Path(__file__).name}"
@@ -118,7 +123,14 @@ def wrong(root, tracked):
 
 def wrong_breaks(root):
     """What is wrong with the breaks, a line each."""
+    from runners import RUNNERS  # which imports this file
+
     for each in breaks():
+        if not each["tests"]:
+            yield f"{each['rules']}, {each['what']!r} names no test"
+        for test in each["tests"]:
+            if not any(test.startswith(folder) for folder, _ in RUNNERS):
+                yield f"{each['rules']}, {each['what']!r}: runners.py does not run {test}"
         for change in [each, *each.get("also", [])]:
             file = root / change["file"]
             count = file.read_text().count(change["old"]) if file.exists() else 0

@@ -84,7 +84,8 @@ def crate_of(test):
     """The arguments of cargo for a test's file."""
     file = test.partition("::")[0]
     crate, _, rest = file.rpartition("/src/") if "/src/" in file else file.partition("/tests/")
-    package = {"core": "leafid-core", "bindings/rust": "leafid", "bindings/c": "leafid-c"}[crate.partition("/src")[0]]
+    packages = {"core": "leafid-core", "bindings/rust": "leafid", "bindings/c": "leafid-c", "server": "leafid-server"}
+    package = packages[crate.partition("/src")[0]]
     if "/src/" in file:
         return package, "--lib"
     return package, "--test=main" if in_main(file) else f"--test={rest.partition('/')[0].removesuffix('.rs')}"
@@ -216,11 +217,21 @@ def pytest_for(what):
 
 
 def python(tests):
+    return by_pytest([*pytest_for("leafid"), "-o", "timeout=30"], tests, LONGEST)
+
+
+def server(tests):
+    """Each on the stores that are installed."""
+    make("made/server")
+    binary = {"LEAFID_SERVER_BINARY": str(COPY / "build/leafid-server")}
+    return by_pytest([*pytest_for("done"), "--import-mode=prepend"], tests, LONGEST_SYSTEM, binary)
+
+
+def by_pytest(pytest, tests, seconds, more=None):
     """One process a test."""
-    pytest = [*pytest_for("leafid"), "-o", "timeout=30"]
     ended = {}
     for test in tests:
-        said, status = bounded([*pytest, test], LONGEST)
+        said, status = bounded([*pytest, test], seconds, more=more)
         if status in (2, 3, 4, 5):
             missing(test, said)
         ended[test] = None if status == 0 and " passed" not in said else status == 0
@@ -228,15 +239,26 @@ def python(tests):
 
 
 def node(tests):
-    """Against the installed tarball; one process a test."""
+    """Against the installed tarball."""
     make("made/node-test")
+    folder = COPY / "build/node-test/tests"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(COPY / "node/tests", folder)
+    return by_node(folder, tests)
+
+
+def wasm_js(tests):
+    """In Chromium and others, on a network of their own."""
+    make("made/wasm-js")
+    return by_node(COPY / "build/wasm-js/project", tests, "sh", "tests/alone.sh")
+
+
+def by_node(folder, tests, *alone):
+    """One process a test."""
     ended = {}
     for test in tests:
         file, _, name = test.partition("::")
-        folder = COPY / "build/node-test/tests"
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(COPY / "node/tests", folder)
-        run = ["node", "--test-reporter=tap", f"--test-name-pattern=^{re.escape(name)}$"]
+        run = [*alone, "node", "--test-reporter=tap", f"--test-name-pattern=^{re.escape(name)}$"]
         said, status = bounded([*run, folder / file.rpartition("/")[2]], LONGEST, more={"LEAFID_ROOT": str(COPY)})
         how = re.search(rf"^(ok|not ok) \d+ - {re.escape(name)}( # SKIP)?", said, re.M)
         if not how and status in (0, 1):
@@ -282,7 +304,17 @@ def system(tests):
     return ended
 
 
-RUNNERS = (("tests/scenarios/", scenarios), ("tests/system/", system), ("tests/model/", model), ("tests/loom/", threads), ("tests/shuttle/", threads), ("tests/c/", c), ("python/", python), ("node/", node), ("java/", java), ("", rust))
+def bounds(tests):
+    """A program."""
+    return dict.fromkeys(tests, bounded(["python3", "tests/bounds.py"], LONGEST)[1] == 0)
+
+
+RUNNERS = (
+    ("core/", rust), ("bindings/rust/", rust), ("bindings/c/", rust), ("server/", rust), ("tests/scenarios/", scenarios),
+    ("tests/model/", model), ("tests/loom/", threads), ("tests/shuttle/", threads), ("tests/c/", c), ("python/", python),
+    ("node/", node), ("java/", java), ("tests/system/", system), ("tests/server/", server), ("tests/wasm_js/", wasm_js),
+    ("tests/bounds.py", bounds),
+)  # fmt: skip
 
 
 def outcomes(tests):

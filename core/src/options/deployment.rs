@@ -303,7 +303,7 @@ mod tests {
                     scope,
                     exclusive,
                 };
-                let said = refused.map(|why| ["worker is a range", why, "hostname:NAME", "a lease"]);
+                let said = refused.map(|why| ["worker is a range", why, "hostname:NAME", "only if no copy"]);
                 check(at(&user, false).refuse(), said.filter(|_| first == 0));
                 assert_eq!(at(&user, true).refuse(), Ok(()));
                 let by_name = said.filter(|_| first == 0 && scope == Scope::NoLock);
