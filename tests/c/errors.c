@@ -12,7 +12,7 @@ static void statuses(void) {
     CHECK(!leafid_status_can_retry(LEAFID_OK));
     size_t count = sizeof table / sizeof *table;
     for (size_t i = 0; i < count; i++) {
-        CHECK_NUMBER(table[i].constant, table[i].number);
+        CHECK_NUMBER(table[i].c, table[i].number);
         CHECK(strcmp(leafid_status_name(table[i].number), table[i].code) == 0);
         CHECK_NUMBER(leafid_status_can_retry(table[i].number), table[i].retry);
     }

@@ -85,22 +85,22 @@ static void values_of_c(void) {
 static void every_variable(void) {
     const char *dir = fresh_dir(), *name = fresh_name();
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        bool is_worker = strcmp(variables[i].name, "LEAFID_WORKER") == 0;
-        bool is_dir = strcmp(variables[i].name, "LEAFID_STATE_DIR") == 0;
+        bool is_worker = strcmp(variables[i].variable, "LEAFID_WORKER") == 0;
+        bool is_dir = strcmp(variables[i].variable, "LEAFID_STATE_DIR") == 0;
         char said[64];
         leafid_snowflake_options *options;
 #ifdef _WIN32
         /* There are no empty variables. */
         if (*variables[i].value == 0) continue;
 #endif
-        snprintf(said, sizeof said, "%s is ", variables[i].name);
+        snprintf(said, sizeof said, "%s is ", variables[i].variable);
         REQUIRE_OK(leafid_snowflake_options_new(&options));
         CHECK_STATUS(leafid_snowflake_options_set_name(options, name), LEAFID_OK);
         if (!is_dir) CHECK_STATUS(leafid_snowflake_options_set_state_dir(options, dir), LEAFID_OK);
         if (!is_worker) CHECK_STATUS(leafid_snowflake_options_set_worker(options, "7"), LEAFID_OK);
-        set_env(variables[i].name, variables[i].value);
+        set_env(variables[i].variable, variables[i].value);
         TRY(variables[i].right, said, leafid_snowflake_options_set_lazy(options, 1), open_snowflake(options));
-        set_env(variables[i].name, NULL);
+        set_env(variables[i].variable, NULL);
         leafid_snowflake_options_free(options);
     }
 }

@@ -92,9 +92,9 @@ static void refusals(void) {
     CHECK_STATUS(leafid_public_ids_new(zeros, 16, -1, &none), LEAFID_INVALID_ARGUMENT);
     CHECK_SAYS("version is -1; allowed: 0 to 31");
     for (size_t i = 0; i < LENGTH(keys_refused); i++) {
-        CHECK_STATUS(leafid_public_ids_new(zeros, keys_refused[i].length, 0, &none), LEAFID_INVALID_ARGUMENT);
+        CHECK_STATUS(leafid_public_ids_new(zeros, keys_refused[i].bytes, 0, &none), LEAFID_INVALID_ARGUMENT);
         CHECK_SAYS(keys_refused[i].message);
-        CHECK_STATUS(leafid_public_ids_add_key(ids, zeros, keys_refused[i].length, 0), LEAFID_INVALID_ARGUMENT);
+        CHECK_STATUS(leafid_public_ids_add_key(ids, zeros, keys_refused[i].bytes, 0), LEAFID_INVALID_ARGUMENT);
         CHECK_SAYS(keys_refused[i].message);
     }
     CHECK_STATUS(leafid_public_ids_format(ids, 1, 4, text, sizeof text), LEAFID_INVALID_ARGUMENT);

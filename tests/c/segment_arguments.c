@@ -141,15 +141,15 @@ static void names_of_tags(void) {
     leafid_tag *made = NULL;
     for (size_t i = 0; i < sizeof tag_names / sizeof *tag_names; i++) {
         if (tag_names[i].refused) {
-            CHECK_STATUS(leafid_segments_tag(segments, tag_names[i].name, &made), LEAFID_INVALID_ARGUMENT);
+            CHECK_STATUS(leafid_segments_tag(segments, tag_names[i].tag, &made), LEAFID_INVALID_ARGUMENT);
             CHECK_SAYS("tag is \"");
             CHECK_SAYS("; allowed: ");
             CHECK(made == NULL);
             continue;
         }
-        REQUIRE_OK(leafid_segments_tag(segments, tag_names[i].name, &made));
+        REQUIRE_OK(leafid_segments_tag(segments, tag_names[i].tag, &made));
         CHECK_STATUS(leafid_tag_name(made, shown, sizeof shown, NULL), LEAFID_OK);
-        CHECK(strcmp(shown, tag_names[i].name) == 0);
+        CHECK(strcmp(shown, tag_names[i].tag) == 0);
         leafid_tag_free(made);
         made = NULL;
     }

@@ -37,7 +37,7 @@ static void on_the_wire(void) {
         leafid_tag *tag;
         int64_t id = -1;
         if (tag_names[i].refused) continue;
-        REQUIRE_OK(leafid_segments_tag(segments, tag_names[i].name, &tag));
+        REQUIRE_OK(leafid_segments_tag(segments, tag_names[i].tag, &tag));
         CHECK_STATUS(leafid_tag_next(tag, &id), LEAFID_OK);
         CHECK_NUMBER(id, 1);
         CHECK_NUMBER((int64_t)stats_of(tag).left, 24);

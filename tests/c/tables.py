@@ -1,16 +1,13 @@
 """Turns the test vectors into C tables: tables.py VECTORS_DIR OUT_DIR."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
-vectors, out = Path(sys.argv[1]), Path(sys.argv[2])
-snowflake = json.loads((vectors / "snowflake.json").read_text())
-text_forms = json.loads((vectors / "text_forms.json").read_text())
-uuids = json.loads((vectors / "uuids.json").read_text())
-public_ids = json.loads((vectors / "public_ids.json").read_text())
-errors = json.loads((vectors / "errors.json").read_text())["errors"]
-tags = json.loads((vectors / "tags.json").read_text())["cases"]
+folder, out = Path(sys.argv[1]), Path(sys.argv[2])
+vectors = {path.stem: json.loads(path.read_text()) for path in folder.glob("*.json")}
+written = {}
 
 
 def text(value: str) -> str:
@@ -18,185 +15,99 @@ def text(value: str) -> str:
     return '"' + "".join(f"\\{byte:03o}" for byte in value.encode(errors="surrogateescape")) + '"'
 
 
-def status(code: str) -> str:
-    return "LEAFID_" + code.upper()
+def number(value) -> str:
+    # C has no literal for INT64_MIN.
+    return f"INT64_MIN + INT64_C({int(value) + 2**63})" if int(value) < 0 else f"INT64_C({int(value)})"
 
 
 def hexadecimal(digits: str) -> str:
-    return "{" + ", ".join(f"0x{byte:02x}" for byte in bytes.fromhex(digits)) + "}"
+    return "{" + ", ".join(f"0x{byte:02x}" for byte in bytes.fromhex(digits.replace("-", ""))) + "}"
 
 
-def number(value) -> str:
-    return f"INT64_C({int(value)})"
+def layout(v) -> str:
+    order = "LEAFID_ORDER_" + v["order"].upper().replace("-", "_")
+    return f"{{{v['epoch_ms']}, {v['tick_ms']}, {v['timestamp_bits']}, {v['worker_bits']}, {v['sequence_bits']}, {order}}}"
 
 
-def rows(head: str, lines: list[str]) -> str:
-    # An empty list would be a test that cannot fail.
-    assert lines, head
-    return head + " = {\n" + "".join(f"    {{{line}}},\n" for line in lines) + "};\n"
-
-
-orders = {
-    "worker-sequence": "LEAFID_ORDER_WORKER_SEQUENCE",
-    "sequence-worker": "LEAFID_ORDER_SEQUENCE_WORKER",
+#: How a value is written, by the C type of its field. An int32_t is a text form.
+WRITTEN = {
+    "const char": text,
+    "int64_t": number,
+    "int32_t": lambda name: f"LEAFID_TEXT_FORM_{name.upper()}",
+    "leafid_status": lambda code: f"LEAFID_{code.upper()}",
+    "uint8_t": hexadecimal,
+    "leafid_layout": layout,
+    "bool": lambda value: str(value).lower(),
+    "int": str,
+    "size_t": str,
 }
-layouts = [
-    f"{text(name)}, {{{number(v['epoch_ms'])}, {number(v['tick_ms'])}, {v['timestamp_bits']}, {v['worker_bits']}, "
-    f"{v['sequence_bits']}, {orders[v['order']]}}}"
-    for name, v in snowflake["layouts"].items()
-]
-valid = [
-    f"{text(v['layout'])}, {number(v['timestamp_ms'])}, {v['worker_id']}, {v['sequence']}, {number(v['id'])}, "
-    f"{text(v['id'])}"
-    for v in snowflake["valid"]
-]
-refused = [
-    f"{text(v['layout'])}, {number(v['timestamp_ms'])}, {v['worker_id']}, {v['sequence']}, {status(v['error'])}"
-    for v in snowflake["refused"]
-]
-accepted_text = [
-    f"{text(v['text'])}, {number(v['timestamp_ms'])}, {v['worker_id']}, {v['sequence']}"
-    for v in snowflake["decode_accepted_text"]
-]
-floors = [
-    f"{text(v['layout'])}, {number(v['timestamp_ms'])}, {v['worker_id']}, {v['sequence']}, {number(v['id'])}, "
-    f"{number(v['floored_ms'])}"
-    for v in snowflake["compose_floors"]
-]
-ranges = [
-    f"{text(v['layout'])}, {number(v['timestamp_ms'])}, {number(v['first'])}, {number(v['last'])}"
-    for v in snowflake["id_ranges"]
-]
-ranges_refused = [
-    f"{text(v['layout'])}, {number(v['timestamp_ms'])}, {status(v['error'])}" for v in snowflake["id_ranges_refused"]
-]
-forms = {name: f"LEAFID_TEXT_FORM_{name.upper()}" for name in ("decimal", "base32", "base62", "uuid")}
-formatted = [f"{number(v['id'])}, {forms[form]}, {text(v[form])}" for form in forms for v in text_forms["valid"]]
-forms_refused = [f"{forms[v['form']]}, {text(v['text'])}, {text(v['message'])}" for v in text_forms["refused"]]
-uuids_valid = [f"{number(v['id'])}, {hexadecimal(v['bytes'])}" for v in uuids["valid"]]
-uuids_refused = [f"{hexadecimal(v['uuid'].replace('-', ''))}, {text(v['message'])}" for v in uuids["refused"]]
 
 
-def minimal(id: str) -> str:
-    # C has no literal for INT64_MIN.
-    return f"INT64_MIN + {number(int(id) + 2**63)}" if int(id) < 0 else number(id)
+def table(file: str, name: str, fields: str, rows: list[dict]) -> None:
+    """A table whose fields are called as the keys of its rows."""
+    # An empty list would be a test that cannot fail.
+    assert rows, name
+    kinds = {}
+    for kind, names in re.findall(r"(const char|\w+) ([^;]+)", fields):
+        kinds.update(dict.fromkeys(re.findall(r"\b[a-z]\w*", names), WRITTEN[kind]))
+    lines = (", ".join(kinds[key](row[key]) for key in kinds) for row in rows)
+    content = "".join(f"    {{{line}}},\n" for line in lines)
+    written[file] = written.get(file, "") + f"static const struct {{ {fields}; }} {name}[] = {{\n{content}}};\n"
 
 
-public_valid = [
-    f"{hexadecimal(v['key'])}, {len(v['key']) // 2}, {v['version']}, {number(v['id'])}, {number(v['public_id'])}, "
-    f"{text(v['base32'])}, {text(v['base62'])}"
-    for v in public_ids["valid"]
-]
-rotation_keys = [
-    f"{hexadecimal(v['key'])}, {len(v['key']) // 2}, {v['version']}" for v in public_ids["rotation"]["keys"]
-]
-rotation_texts = [
-    f"{number(v['id'])}, {v['version']}, {number(v['public_id'])}, {text(v['base32'])}, {text(v['base62'])}"
-    for v in public_ids["rotation"]["texts"]
-]
-public_texts_refused = [
-    f"{forms[v['form']]}, {text(v['text'])}, {text(v['message'])}" for v in public_ids["texts_refused"]
-]
-public_decrypt_refused = [
-    f"{minimal(v['public_id'])}, {v['version']}, {text(v['message'])}" for v in public_ids["decrypt_refused"]
-]
-public_encrypt_refused = [f"{minimal(v['id'])}, {text(v['message'])}" for v in public_ids["ids_refused"]]
-public_versions_refused = [f"INT64_C({v['version']}), {text(v['message'])}" for v in public_ids["versions_refused"]]
-public_keys_refused = [f"{v['bytes']}, {text(v['message'])}" for v in public_ids["keys_refused"]]
-public_hex_accepted = [
-    f"{text(v['text'])}, {hexadecimal(v['same_as'])}, {len(v['same_as']) // 2}" for v in public_ids["hex_accepted"]
-]
-public_hex_refused = [text(v) for v in public_ids["hex_refused"]]
-ids_refused = [minimal(id) for id in text_forms["format_refused"]]
-refused_in_layout = [
-    f"{text(v['layout'])}, {number(v['id'])}, {status(v['error'])}" for v in snowflake["decode_refused_in_layout"]
-]
-layout_texts = [
-    f"{text(value)}, {status(code)}"
-    for code, values in (
-        ("ok", snowflake["layout_text"]["accepted"]),
-        ("invalid_argument", snowflake["layout_text"]["refused"]),
-    )
-    for value in values
-]
-refused_text = [f"{text(v['id'])}, {status(v['error'])}" for v in snowflake["decode_refused"]]
-table = [f"{v['number']}, {v['c']}, {text(v['c'])}, {text(v['code'])}, {str(v['retry']).lower()}" for v in errors]
-(out / "vectors.inc").write_text(
-    rows("static const struct { const char *name; leafid_layout layout; } layouts[]", layouts)
-    + rows(
-        "static const struct { const char *layout; int64_t timestamp_ms, worker_id, sequence, id; "
-        "const char *text; } valid[]",
-        valid,
-    )
-    + rows(
-        "static const struct { const char *layout; int64_t timestamp_ms, worker_id, sequence; "
-        "leafid_status error; } refused[]",
-        refused,
-    )
-    + rows(
-        "static const struct { const char *text; int64_t timestamp_ms, worker_id, sequence; } accepted_text[]",
-        accepted_text,
-    )
-    + rows("static const struct { const char *text; leafid_status error; } refused_text[]", refused_text)
-    + rows(
-        "static const struct { const char *layout; int64_t timestamp_ms, worker_id, sequence, id, floored_ms; } floors[]",
-        floors,
-    )
-    + rows(
-        "static const struct { const char *layout; int64_t id; leafid_status error; } refused_in_layout[]",
-        refused_in_layout,
-    )
-    + rows("static const struct { const char *text; leafid_status status; } layout_texts[]", layout_texts)
-    + rows("static const struct { const char *layout; int64_t timestamp_ms, first, last; } ranges[]", ranges)
-    + rows(
-        "static const struct { const char *layout; int64_t timestamp_ms; leafid_status error; } ranges_refused[]",
-        ranges_refused,
-    )
-    + rows("static const struct { int64_t id; int32_t form; const char *text; } formatted[]", formatted)
-    + rows("static const struct { int32_t form; const char *text, *message; } forms_refused[]", forms_refused)
-    + rows("static const struct { int64_t id; } ids_refused[]", ids_refused)
-)
-(out / "uuids.inc").write_text(
-    rows("static const struct { int64_t id; uint8_t uuid[16]; } uuids_valid[]", uuids_valid)
-    + rows("static const struct { uint8_t uuid[16]; const char *message; } uuids_refused[]", uuids_refused)
-)
-(out / "public_ids.inc").write_text(
-    rows(
-        "static const struct { uint8_t key[32]; size_t length; int64_t version, id, public_id; "
-        "const char *base32, *base62; } valid[]",
-        public_valid,
-    )
-    + rows("static const struct { uint8_t key[32]; size_t length; int64_t version; } keys[]", rotation_keys)
-    + rows(
-        "static const struct { int64_t id, version, public_id; const char *base32, *base62; } texts[]", rotation_texts
-    )
-    + rows("static const struct { int32_t form; const char *text, *message; } texts_refused[]", public_texts_refused)
-    + rows(
-        "static const struct { int64_t public_id, version; const char *message; } decrypt_refused[]",
-        public_decrypt_refused,
-    )
-    + rows("static const struct { int64_t id; const char *message; } encrypt_refused[]", public_encrypt_refused)
-    + rows("static const struct { int64_t version; const char *message; } versions_refused[]", public_versions_refused)
-    + rows("static const struct { size_t length; const char *message; } keys_refused[]", public_keys_refused)
-    + rows(
-        "static const struct { const char *text; uint8_t key[32]; size_t length; } hex_accepted[]", public_hex_accepted
-    )
-    + rows("static const struct { const char *text; } hex_refused[]", public_hex_refused)
-)
-(out / "errors.inc").write_text(
-    rows(
-        "static const struct { int number, constant; const char *c_name, *code; bool retry; } table[]",
-        table,
-    )
-)
-(out / "tags.inc").write_text(
-    rows(
-        "static const struct { const char *name, *path; bool refused; } tag_names[]",
-        [f"{text(v['tag'])}, {text(v.get('path', ''))}, {str(v.get('refused', False)).lower()}" for v in tags],
-    )
-)
+def with_length(rows: list[dict]) -> list[dict]:
+    return [{**row, "length": len(row["key"]) // 2} for row in rows]
 
-options = json.loads((vectors / "options.json").read_text())
+
+of = vectors["snowflake"]
+parts = "const char *layout; int64_t timestamp_ms, worker_id, sequence"
+table("vectors", "layouts", "const char *name; leafid_layout layout",
+      [{"name": name, "layout": v} for name, v in of["layouts"].items()])  # fmt: skip
+table("vectors", "valid", f"{parts}, id; const char *text", [{**v, "text": v["id"]} for v in of["valid"]])
+table("vectors", "refused", f"{parts}; leafid_status error", of["refused"])
+table("vectors", "accepted_text", parts.replace("layout", "text"), of["decode_accepted_text"])
+table("vectors", "refused_text", "const char *id; leafid_status error", of["decode_refused"])
+table("vectors", "floors", f"{parts}, id, floored_ms", of["compose_floors"])
+table("vectors", "refused_in_layout", "const char *layout; int64_t id; leafid_status error",
+      of["decode_refused_in_layout"])  # fmt: skip
+table("vectors", "layout_texts", "const char *text; leafid_status status",
+      [{"text": v, "status": status} for status, key in (("ok", "accepted"), ("invalid_argument", "refused"))
+       for v in of["layout_text"][key]])  # fmt: skip
+table("vectors", "ranges", "const char *layout; int64_t timestamp_ms, first, last", of["id_ranges"])
+table("vectors", "ranges_refused", "const char *layout; int64_t timestamp_ms; leafid_status error",
+      of["id_ranges_refused"])  # fmt: skip
+of = vectors["text_forms"]
+table("vectors", "formatted", "int64_t id; int32_t form; const char *text",
+      [{"id": v["id"], "form": form, "text": v[form]} for form in ("decimal", "base32", "base62", "uuid")
+       for v in of["valid"]])  # fmt: skip
+table("vectors", "forms_refused", "int32_t form; const char *text, *message", of["refused"])
+table("vectors", "ids_refused", "int64_t id", [{"id": id} for id in of["format_refused"]])
+of = vectors["uuids"]
+table("uuids", "uuids_valid", "int64_t id; uint8_t bytes[16]", of["valid"])
+table("uuids", "uuids_refused", "uint8_t uuid[16]; const char *message", of["refused"])
+of = vectors["public_ids"]
+key = "uint8_t key[32]; size_t length"
+table("public_ids", "valid", f"{key}; int64_t version, id, public_id; const char *base32, *base62",
+      with_length(of["valid"]))  # fmt: skip
+table("public_ids", "keys", f"{key}; int64_t version", with_length(of["rotation"]["keys"]))
+table("public_ids", "texts", "int64_t id, version, public_id; const char *base32, *base62", of["rotation"]["texts"])
+table("public_ids", "texts_refused", "int32_t form; const char *text, *message", of["texts_refused"])
+table("public_ids", "decrypt_refused", "int64_t public_id, version; const char *message", of["decrypt_refused"])
+table("public_ids", "encrypt_refused", "int64_t id; const char *message", of["ids_refused"])
+table("public_ids", "versions_refused", "int64_t version; const char *message", of["versions_refused"])
+table("public_ids", "keys_refused", "size_t bytes; const char *message", of["keys_refused"])
+table("public_ids", "hex_accepted", f"const char *text; {key}",
+      with_length([{"text": v["text"], "key": v["same_as"]} for v in of["hex_accepted"]]))  # fmt: skip
+table("public_ids", "hex_refused", "const char *text", [{"text": v} for v in of["hex_refused"]])
+table("errors", "table", "int number, c; const char *code; bool retry", vectors["errors"]["errors"])
+table("tags", "tag_names", "const char *tag, *path; bool refused",
+      [{"path": "", "refused": False, **v} for v in vectors["tags"]["cases"]])  # fmt: skip
+table("option_variables", "variables", "const char *variable, *value; bool right",
+      [{**row, "value": value, "right": kind == "good"} for row in vectors["options"]["environment"]
+       for kind in ("bad", "good") for value in row[kind]])  # fmt: skip
+for file, content in written.items():
+    (out / f"{file}.inc").write_text(content)
+
 #: Options by the types of C. Flags and words are numbers with names of their own; all others are numbers.
 TEXTS = {"worker", "name", "state_dir", "layout", "token", "ca_file"}
 FLAGS = {"persist", "shared_fs", "shared_group", "exclusive_range", "lazy", "adaptive", "create", "keep_unused",
@@ -214,9 +125,9 @@ def setting(name: str, value) -> str | None:
     if type(value) is bool and name in FLAGS:
         return f"set_{name}, {int(value)}"
     if type(value) is int and name not in TEXTS | FLAGS | WORDS | OTHERS:
-        return f"set_{name}, {minimal(value)}"
+        return f"set_{name}, {number(value)}"
     if type(value) is int and name == "worker":
-        return f"set_worker_id, {minimal(value)}"
+        return f"set_worker_id, {number(value)}"
     if type(value) is dict and name == "headers" and all(type(part) is str for part in value.values()):
         return f"add_header, {', '.join(text(part) for pair in value.items() for part in pair)}"
     return None
@@ -236,7 +147,7 @@ def only_in_c(name: str):
 
 
 calls = []
-for row in options["options"]:
+for row in vectors["options"]["options"]:
     macro = "SEGMENTS" if row["of"] == "segments" else "SNOWFLAKE"
     macro += "_OF_NO_SERVER" if row["option"] == "servers" else ""
     worker = text(row.get("with", {}).get("worker", "7"))
@@ -250,14 +161,3 @@ for row in options["options"]:
     ]
 assert len(calls) > 200
 (out / "option_calls.inc").write_text("".join(calls))
-(out / "option_variables.inc").write_text(
-    rows(
-        "static const struct { const char *name, *value; bool right; } variables[]",
-        [
-            f"{text(row['variable'])}, {text(value)}, {str(kind == 'good').lower()}"
-            for row in options["environment"]
-            for kind in ("bad", "good")
-            for value in row[kind]
-        ],
-    )
-)

@@ -121,10 +121,10 @@ static void in_uuids(void) {
         uint8_t uuid[16];
         int64_t id = -1;
         CHECK_STATUS(leafid_id_to_uuid(uuids_valid[i].id, uuid), LEAFID_OK);
-        CHECK(memcmp(uuid, uuids_valid[i].uuid, sizeof uuid) == 0);
+        CHECK(memcmp(uuid, uuids_valid[i].bytes, sizeof uuid) == 0);
         CHECK_STATUS(leafid_uuid_to_id(uuid, &id), LEAFID_OK);
         CHECK_NUMBER(id, uuids_valid[i].id);
-        CHECK(i == 0 || memcmp(uuids_valid[i - 1].uuid, uuid, sizeof uuid) < 0);
+        CHECK(i == 0 || memcmp(uuids_valid[i - 1].bytes, uuid, sizeof uuid) < 0);
     }
     for (size_t i = 0; i < LENGTH(uuids_refused); i++) {
         int64_t id = 42;
@@ -157,11 +157,11 @@ static void texts(void) {
     }
     for (size_t i = 0; i < LENGTH(refused_text); i++) {
         leafid_parts parts = {7, 7, 7};
-        CHECK_STATUS(leafid_decode_text(refused_text[i].text, NULL, &parts), refused_text[i].error);
+        CHECK_STATUS(leafid_decode_text(refused_text[i].id, NULL, &parts), refused_text[i].error);
         check_parts(parts, 7, 7, 7);
         /* Where the text is a number that C has, the number is refused as well. */
         char *end;
-        int64_t id = strtoimax(refused_text[i].text, &end, 10);
+        int64_t id = strtoimax(refused_text[i].id, &end, 10);
         if (id < 0 && *end == '\0') CHECK_STATUS(leafid_decode(id, NULL, &parts), refused_text[i].error);
     }
 }

@@ -181,7 +181,7 @@ static void vectors_refused(void) {
                refused[i].error);
     }
     for (size_t i = 0; i < LENGTH(refused_text); i++) {
-        leafid_core_status status = leafid_core_parse_id(refused_text[i].text, &id, why, sizeof why);
+        leafid_core_status status = leafid_core_parse_id(refused_text[i].id, &id, why, sizeof why);
         if (status == LEAFID_CORE_OK) {
             status = decode(id, NULL, &parts);
             id = 42;
