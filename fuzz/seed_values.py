@@ -1,12 +1,15 @@
 """Seeds from the cases of tests/vectors and from what is written here, as the targets read their inputs."""
 
 import json
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = ROOT / "build" / "fuzz" / "seeds"
 VECTORS = {path.stem: json.loads(path.read_text()) for path in (ROOT / "tests" / "vectors").glob("*.json")}
 NONCE = "0123456789abcdef0123456789abcdef"
+#: What each option is of, and its name, in the order of the table.
+OPTIONS = re.findall(r'row\(\s*(\w+),\s*"(\w+)"', (ROOT / "core" / "src" / "options" / "table.rs").read_text())
 
 
 def seed(target: str, name: str, content: bytes) -> None:
@@ -20,6 +23,17 @@ def text(value: str) -> bytes:
 
 def number(value: int) -> bytes:
     return bytes([value]) if 0 <= value < 200 else b"\xff" + value.to_bytes(8, "little", signed=True)
+
+
+def packed(*parts: bytes | str | int) -> bytes:
+    """Texts, numbers, and bytes as they are."""
+    return b"".join({str: text, int: number}.get(type(part), bytes)(part) for part in parts)
+
+
+def of_options(of: str, values: dict[str, tuple[bytes | str | int, ...]]) -> bytes:
+    """Options by their places in the table, each with its value."""
+    names = [name for kind, name in OPTIONS if kind in (of, "Both")]
+    return b"".join(packed(bytes([names.index(name)]), *value) for name, value in values.items())
 
 
 def answers() -> None:
@@ -101,28 +115,12 @@ def framing() -> None:
 def layouts() -> None:
     for at, case in enumerate(VECTORS["snowflake"]["valid"][::3][:16]):
         layout = VECTORS["snowflake"]["layouts"][case["layout"]]
-        fields = [
-            int(layout[name]) for name in ("epoch_ms", "tick_ms", "timestamp_bits", "worker_bits", "sequence_bits")
-        ]
+        names = ("epoch_ms", "tick_ms", "timestamp_bits", "worker_bits", "sequence_bits")
+        fields = [2, *(int(layout[name]) for name in names), bytes([layout["order"] == "sequence-worker"])]
         parts = [int(case["timestamp_ms"]), case["worker_id"], case["sequence"], int(case["id"])]
-        order = bytes([layout["order"] == "sequence-worker"])
         run = bytes([0, 210, 1, 0, 3, 50, 7, 2, 0, 100, 4, 4, 7, 30, 1, 5, 4, 0, 40, 4, 2, 1, 60, 7, 39, 3, 0])
-        seed(
-            "layouts",
-            f"{at}",
-            text(case["id"])
-            + b"\x02"
-            + b"".join(map(number, fields))
-            + order
-            + b"\x03"
-            + b"".join(map(number, parts))
-            + run,
-        )
-        seed(
-            "layouts",
-            f"end-{at}",
-            text("") + b"\x02" + b"".join(map(number, fields)) + order + bytes([at % 2, at]) + run,
-        )
+        seed("layouts", f"{at}", packed(case["id"], *fields, 3, *parts, run))
+        seed("layouts", f"end-{at}", packed("", *fields, at % 2, at, run))
     for at, layout in enumerate(VECTORS["snowflake"]["layout_text"]["accepted"]):
         seed("layouts", f"text-{at}", b"\x010\x00" + text(layout))
 
@@ -141,113 +139,45 @@ def options() -> None:
     )
     for at, url in enumerate(urls):
         seed("options", f"url-{at}", b"\x01" + url.encode())
-    flake = (
-        b"\x02\x00\x02"
-        + text("0-31")
-        + b"\x01"
-        + text("orders")
-        + b"\x02"
-        + text("/srv/state")
-        + b"\x03"
-        + text("41|10|12")
-        + b"\x06"
-        + number(4_000)
-        + b"\x08\x05\x09"
-        + number(500)
-        + b"\x0d"
-        + number(1 << 40)
-    )
-    leased = (
-        b"\x02\x00\x03\x01"
-        + text("http://ids:1")
-        + b"\x0e"
-        + text("secret")
-        + b"\x0f"
-        + text("X-A")
-        + text("b")
-        + b"\x10"
-        + number(900)
-        + number(90)
-    )
-    servers = (
-        b"\x04\x00\x02"
-        + text("http://leaf-1:8080")
-        + text("http://leaf-2:8080")
-        + b"\x02"
-        + text("range")
-        + b"\x03"
-        + number(1_000)
-        + b"\x04\x10\x08\x04\x0b"
-        + text("A")
-        + text("b")
-        + text("C")
-        + text("d")
-    )
-    blocks = b"\x04\x00\x01" + text("http://leaf") + b"\x02" + text("leaf") + b"\x09\x64\x10\x01" + text("order-x100")
-    callback = b"\x04\x01\x03\x14\x05\x63\x10\x02" + text("order") + text("user") + b"\x11\x01\x0e\x01\x01"
-    environment = b"\x06" + b"0-31\n/srv/a\n/srv/b:/srv/c"
-    for name, content in (
-        ("flake", flake),
-        ("leased", leased),
-        ("servers", servers),
-        ("blocks", blocks),
-        ("callback", callback),
-        ("environment", environment),
-    ):
-        seed("options", name, content)
+    seed("options", "environment", b"\x060-31\n/srv/a\n/srv/b:/srv/c")
+    snowflakes = {
+        "flake": {"worker": (2, "0-31"), "name": ("orders",), "state_dir": ("/srv/state",), "layout": ("41|10|12",),
+                  "max_backwards_ms": (4_000,), "random_start": (5,), "timeout_ms": (500,), "start_after": (1 << 40,),
+                  "clock_source": (1,), "peer_times": (), "lazy": (1,)},
+        "leased": {"worker": (3, 1, "http://ids:1"), "token": ("secret",), "headers": (1, "X-A", "b"),
+                   "request_timeout_ms": (900,), "connect_timeout_ms": (90,)},
+    }  # fmt: skip
+    segments = {
+        "servers": {"servers": (2, "http://leaf-1:8080", "http://leaf-2:8080"), "protocol": (2,), "step": (1_000,),
+                    "prefetch": (16,), "connections": (4,), "headers": (2, "A", "b", "C", "d")},
+        "blocks": {"servers": (1, "http://leaf"), "protocol": (0,), "block_size": (100,), "prewarm": (1, "order-x100")},
+        "callback": {"fetch": (), "step": (20,), "timeout_ms": (99,), "prewarm": (2, "order", "user"),
+                     "ordered_source": (1,), "persist": (1,), "keep_unused": (1,)},
+        "files": {"servers": (1, "file:/srv/ids"), "tags": (1, "order", 1, 1_000), "create": (1,)},
+    }  # fmt: skip
+    for kind, of, seeds in ((b"\x02", "Snowflake", snowflakes), (b"\x04", "Segments", segments)):
+        for name, values in seeds.items():
+            seed("options", name, kind + of_options(of, values))
     for at, run in enumerate(VECTORS["cli"]["runs"][:12]):
         seed("options", f"cli-{at}", b"\x07" + "\t".join(run["arguments"]).encode() + b"\n" + run["stdin"].encode())
 
 
 def c_calls() -> None:
     """A generator and its ids; segments of a callback, and of a file: source, and their ids; wrong things between."""
-    flake = (
-        b"\x01\x00\x00\x00\x00\x05"
-        + b"\x01\x00\x04\x00\x00\x00"
-        + b"\x01\x00\x05\x00\x00\x00" * 3
-        + b"\x01\x00\x05\x00\x00\x02\x20"
-        + b"\x01\x00\x05\x00\x00\x03\x09"
-        + b"\x01\x00\x07\x00\x00\x02\xff\x40"
-        + b"\0" * 7
-    )
-    closed = b"\x01\x00\x07\x00\x00\x00" + b"\x01\x00\x05\x00\x00\x00" + b"\x01\x00\x07\x00\x00\x01"
-    callback = (
-        b"\x04\x03\x00\x00\x02"
-        + b"\x04\x03\x03\x00\x00"
-        + b"\x04\x03\x05\x00\x00\x00"
-        + b"\x04\x03\x07\x00\x00\x05\x00" * 4
-        + b"\x04\x0a\x07\x00\x00\x05\x04\x09"
-        + b"\x04\x08\x07\x00\x00\x05\x01"
-    )
-    file = (
-        b"\x04\x00\x00\x00\x01"
-        + b"\x04\x00\x03\x00\x00"
-        + b"\x04\x00\x05\x00\x00\x01"
-        + b"\x04\x00\x07\x00\x00\x05\x04\x30"
-        + b"\x04\x00\x0a\x00\x00\x00"
-        + b"\x04\x00\x07\x00\x00\x05\x00"
-    )
-    leased = (
-        b"\x01\x00\x00\x00\x00\x00"
-        + b"\x01\x02\x01\x05\x00\x16"
-        + b"\x01\x02\x04\x00\x00\x00"
-        + b"\x01\x02\x05\x00\x00\x00"
-    )
-    claimed = (
-        b"\x01\x00\x00\x00\x00\x00"
-        + b"\x01\x02\x01\x05\x00\x15"
-        + b"\x01\x02\x01\x05\x00\x14"
-        + b"\x01\x02\x04\x00\x00\x00"
-        + b"\x01\x02\x05\x00\x00\x00"
-    )
-    values = b"\x00\x00\xe1\x01\x29\x0a\x0c\x00\x00\x00\xe2\x05\x06" + b"\x00\x00" + b"\x00" * 6 + b"\x01\x07\x10"
-    for name, content in (
-        ("flake", flake + closed),
-        ("callback", callback),
-        ("file", file),
-        ("leased", leased),
-        ("claimed", claimed),
-        ("values", values),
-        ("both", flake + callback + file + closed),
-    ):
-        seed("c_calls", name, content)
+    flake = "010000000005 010004000000" + 3 * " 010005000000"
+    flake += " 01000500000220 01000500000309 010007000002ff40 00000000000000"
+    closed = " 010007000000 010005000000 010007000001"
+    callback = " 0403000002 0403030000 040305000000" + 4 * " 04030700000500"
+    callback += " 040a070000050409 04080700000501"
+    file = " 0400000001 0400030000 040005000001 0400070000050430 04000a000000 04000700000500"
+    calls = {
+        "flake": flake + closed,
+        "callback": callback,
+        "file": file,
+        "leased": "010000000000 010201050016 010204000000 010205000000",
+        "claimed": "010000000000 010201050015 010201050014 010204000000 010205000000",
+        "values": "0000e101290a0c000000e20506 0000 000000000000 010710",
+        "both": flake + callback + file + closed,
+    }
+    for name, content in calls.items():
+        seed("c_calls", name, bytes.fromhex(content))

@@ -4,8 +4,8 @@
 use leafid::fuzzing::{
     command_line, ids_of_hostname, segments_options, server_url, snowflake_options, worker_ids,
 };
-use leafid::{Code, Error, Layout, Prewarm, Protocol, Segments, Snowflake, Worker, cli};
-use leafid::{FileTag, OnClockBackwards, OnExhausted};
+use leafid::{Code, Error, FileTag, Layout, Segments, Snowflake, Worker, cli};
+use leafid::{OPTIONS, OptionKind, OptionOf, OptionRow, OptionValue};
 use leafid_fuzz::{Input, check, directory};
 use libfuzzer_sys::fuzz_target;
 use std::time::Duration;
@@ -89,13 +89,48 @@ fn url(text: &str) {
     assert!(is_loopback || !is_own, "{text:?}");
 }
 
-fn any_worker(input: &mut Input<'_>) -> Worker {
-    match input.byte() % 4 {
-        0 => Worker::Id(input.number()),
-        1 => Worker::Range { first: input.number(), last: input.number() },
-        2 => Worker::Text(input.text()),
-        _ => Worker::Servers((0..input.below(3)).map(|_| plain(&input.text())).collect()),
+/// An option of the table with a value of its kind, or none.
+fn any_option(of: OptionOf, input: &mut Input<'_>) -> Option<(&'static str, OptionValue)> {
+    let rows: Vec<_> = OPTIONS.iter().filter(|row| row.of.includes(of)).collect();
+    let row = rows.get(input.below(rows.len()))?;
+    Some((row.name, any_value(row, input)))
+}
+
+fn any_value(row: &OptionRow, input: &mut Input<'_>) -> OptionValue {
+    match row.kind {
+        OptionKind::Int | OptionKind::Id => OptionValue::Int(input.number()),
+        OptionKind::Flag => OptionValue::Flag(input.flag()),
+        OptionKind::Word(words) => {
+            let word = words.get(input.below(words.len()));
+            OptionValue::Text(word.map_or_else(|| input.text(), |&word| word.into()))
+        }
+        OptionKind::Path if row.name == "ca_file" => OptionValue::Text(plain(&input.text())),
+        OptionKind::Text | OptionKind::Path | OptionKind::Layout => OptionValue::Text(input.text()),
+        OptionKind::Worker => match input.byte() % 4 {
+            0 => OptionValue::Int(input.number()),
+            1 => OptionValue::Range(input.number(), input.number()),
+            2 => OptionValue::Text(input.text()),
+            _ => urls(input),
+        },
+        OptionKind::Urls => urls(input),
+        OptionKind::Prewarm => match input.below(4) {
+            4 => OptionValue::Text("last-day".into()),
+            count => OptionValue::Texts((0..count).map(|_| input.text()).collect()),
+        },
+        OptionKind::Headers => {
+            OptionValue::Headers((0..input.below(3)).map(|_| (input.text(), input.text())).collect())
+        }
+        OptionKind::Tags => {
+            let count = input.below(2);
+            let tag = |_| (input.text(), FileTag { start: input.number(), step: input.number() });
+            OptionValue::Tags((0..count).map(tag).collect())
+        }
+        OptionKind::Callback => OptionValue::Callback,
     }
+}
+
+fn urls(input: &mut Input<'_>) -> OptionValue {
+    OptionValue::Texts((0..input.below(4)).map(|_| plain(&input.text())).collect())
 }
 
 /// Without TLS, for which the system's certificates would be read each time, and without a device for a file.
@@ -109,31 +144,16 @@ fn snowflake(input: &mut Input<'_>) {
     let mut builder = Snowflake::builder().state_dir(directory("options"));
     let mut after = None;
     while !input.is_empty() {
-        builder = match input.byte() % 18 {
-            0 => builder.worker(any_worker(input)),
-            1 => builder.name(input.text()),
-            2 => builder.state_dir(input.text()),
-            3 => match Layout::parse(&input.text()) {
-                Ok(layout) => builder.layout(layout),
-                Err(error) => return check(&error),
-            },
-            4 => builder.epoch_ms(input.number()),
-            5 => builder.on_clock_backwards(OnClockBackwards::Wait),
-            6 => builder.max_backwards_ms(input.number()),
-            7 => builder.on_exhausted(OnExhausted::Borrow),
-            8 => builder.random_start(input.number()),
-            9 => builder.timeout_ms(input.number()),
-            10 => builder.max_wait_ms(input.number()),
-            11 => builder.persist(input.flag()),
-            12 => builder.shared_fs(input.flag()).exclusive_range(input.flag()),
-            13 => {
-                after = Some(input.number());
-                builder.start_after(after.unwrap_or(0))
+        builder = match any_option(OptionOf::Snowflake, input) {
+            None => builder.max_wait_ms(input.number()),
+            Some(("peer_times", _)) => builder.peer_times(|| Ok(Vec::new())),
+            Some((name, value)) => {
+                if let ("start_after", OptionValue::Int(id)) = (name, &value) {
+                    after = Some(*id);
+                }
+                builder.set_value(name, value).expect("a value of its kind");
+                builder
             }
-            14 => builder.token(input.text()),
-            15 => builder.headers([(input.text(), input.text())]),
-            16 => builder.request_timeout_ms(input.number()).connect_timeout_ms(input.number()),
-            _ => builder.ca_file(plain(&input.text())),
         };
     }
     let taken = match snowflake_options(&builder) {
@@ -170,33 +190,16 @@ fn segments(input: &mut Input<'_>) {
     let mut builder = Segments::builder().state_dir(directory("options"));
     let mut step = None;
     while !input.is_empty() {
-        builder = match input.byte() % 20 {
-            0 => builder.servers((0..input.below(4)).map(|_| plain(&input.text())).collect::<Vec<_>>()),
-            1 => builder.fetch(|_| Ok(None)),
-            2 => match input.text().parse::<Protocol>() {
-                Ok(protocol) => builder.protocol(protocol),
-                Err(error) => return check(&error),
-            },
-            3 => {
-                step = Some(input.number());
-                builder.step(step.unwrap_or(0))
+        builder = match any_option(OptionOf::Segments, input) {
+            None => builder.max_wait_ms(input.number()),
+            Some(("fetch", _)) => builder.fetch(|_| Ok(None)),
+            Some((name, value)) => {
+                if let ("step", OptionValue::Int(ids)) = (name, &value) {
+                    step = Some(*ids);
+                }
+                builder.set_value(name, value).expect("a value of its kind");
+                builder
             }
-            4 => builder.prefetch(input.number()),
-            5 => builder.timeout_ms(input.number()),
-            6 => builder.request_timeout_ms(input.number()),
-            7 => builder.connect_timeout_ms(input.number()),
-            8 => builder.connections(input.number()),
-            9 => builder.block_size(input.number()),
-            10 => builder.token(input.text()),
-            11 => builder.headers([(input.text(), input.text()), (input.text(), input.text())]),
-            12 => builder.ca_file(plain(&input.text())),
-            13 => builder.name(input.text()),
-            14 => builder.persist(input.flag()).keep_unused(input.flag()),
-            15 => builder.tags([(input.text(), FileTag { start: input.number(), step: input.number() })]),
-            16 => builder.prewarm(Prewarm::Tags((0..input.below(4)).map(|_| input.text()).collect())),
-            17 => builder.ordered_source(input.flag()),
-            18 => builder.max_wait_ms(input.number()),
-            _ => builder.adaptive(input.flag()),
         };
     }
     match segments_options(&builder) {
