@@ -16,6 +16,10 @@
 #define CHECK_STATUS(call, expected) check_status((call), (expected), #call, __FILE__, __LINE__)
 /* That leafid_last_error names `part`. */
 #define CHECK_SAYS(part) check_says((part), __FILE__, __LINE__)
+/* That a call with NULL for an argument is refused by the argument's name. */
+#define REFUSES_NULL(name, call) \
+    CHECK_STATUS(call, LEAFID_INVALID_ARGUMENT); \
+    CHECK_SAYS(name " is NULL; allowed: ")
 /* That a call of open is refused for an option, with a text that has `expected` and what is allowed; and if the setter
    refused it already, that the text is the setter's. */
 #define CHECK_REFUSED(setting, opening, expected) \

@@ -1,4 +1,4 @@
-"""Turns the test vectors into C tables: tables.py VECTORS_DIR OUT_DIR."""
+"""Turns the test vectors into C tables, and the header into calls with NULL: tables.py VECTORS_DIR OUT_DIR."""
 
 import json
 import re
@@ -25,8 +25,8 @@ def hexadecimal(digits: str) -> str:
 
 
 def layout(v) -> str:
-    order = "LEAFID_ORDER_" + v["order"].upper().replace("-", "_")
-    return f"{{{v['epoch_ms']}, {v['tick_ms']}, {v['timestamp_bits']}, {v['worker_bits']}, {v['sequence_bits']}, {order}}}"
+    numbers = (str(v[name]) for name in ("epoch_ms", "tick_ms", "timestamp_bits", "worker_bits", "sequence_bits"))
+    return f"{{{', '.join(numbers)}, LEAFID_ORDER_{v['order'].upper().replace('-', '_')}}}"
 
 
 #: How a value is written, by the C type of its field. An int32_t is a text form.
@@ -161,3 +161,42 @@ for row in vectors["options"]["options"]:
     ]
 assert len(calls) > 200
 (out / "option_calls.inc").write_text("".join(calls))
+
+#: A value for a parameter, by its type. A handle is called as its parameter; what is written to is `room`.
+SAMPLES = {
+    "int64_t": "1", "int32_t": "1", "size_t": "16", "void *": "NULL", "leafid_free_fn": "NULL", "const char *": '"1"',
+    "const leafid_layout *": "&layout", "const leafid_worker_leases *": "&no_leases", "leafid_claim_fn": "no_id",
+    "leafid_peer_times_fn": "no_times", "leafid_fetch_fn": "counter_fetch", "leafid_log_fn": "NULL",
+}  # fmt: skip
+HANDLE = r"(const )?leafid_(snowflake|segments|tag|public_ids)(_options)? \*"
+#: What may be NULL, with the function before it where others of the name may not.
+MAY_BE_NULL = {"layout", "needed", "user_data", "free_user_data", "callback", "leafid_snowflake_open options"}
+#: What an error calls a parameter.
+SAID = {
+    "ask": "peer_times", "path": "ca_file", "server": "servers", "value": "headers",
+    "leafid_layout_parse text": "layout", "leafid_decode_text text": "id",
+    "leafid_snowflake_options_add_header name": "headers", "leafid_segments_options_add_header name": "headers",
+}  # fmt: skip
+
+
+def null_calls(prototype: tuple[str, str]):
+    """A call for each pointer of a function that may not be NULL, the others valid."""
+    function, parameters = prototype
+    named = re.findall(r"([^,]*?) ?(\w+)(?:,\s*|$)", parameters.replace("struct ", ""))
+    samples = [SAMPLES.get(kind) or (name if re.fullmatch(HANDLE, kind) else "room") for kind, name in named]
+    for at, (kind, name) in enumerate(named):
+        full = f"{function} {name}"
+        is_free = MAY_BE_NULL & {name, full} and "_options_set_layout" not in function
+        if kind.endswith(("*", "_fn")) and not is_free:
+            given = ", ".join([*samples[:at], "NULL", *samples[at + 1 :]])
+            yield f'REFUSES_NULL("{SAID.get(full, SAID.get(name, name))}", {function}({given}));\n'
+
+
+header = (Path(__file__).parents[2] / "include/leafid.h").read_text()
+prototypes = re.findall(r"^(?:LEAFID_MUST_USE )?leafid_status (leafid_\w+)\(([^;]*)\);", header, re.M)
+calls = {True: [], False: []}
+for prototype in prototypes:
+    calls[prototype[0].startswith(("leafid_segments", "leafid_tag"))] += null_calls(prototype)
+assert len(calls[True]) > 50 and len(calls[False]) > 80
+(out / "null_calls.inc").write_text("".join(calls[False]))
+(out / "segment_null_calls.inc").write_text("".join(calls[True]))
