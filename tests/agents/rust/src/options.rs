@@ -1,6 +1,6 @@
 //! `key=value` arguments, and the generator that they describe.
 
-use leafid::{OnClockBackwards, OnExhausted, Snowflake, SnowflakeBuilder};
+use leafid::{OPTIONS, OptionKind, OptionOf, OptionValue, Snowflake, SnowflakeBuilder};
 use std::collections::HashMap;
 
 /// The arguments of a command.
@@ -26,47 +26,28 @@ impl Options {
         self.text(key).and_then(|text| text.parse().ok()).unwrap_or(default)
     }
 
+    /// The numbers and texts that are options of these; `dir` is `state_dir`.
+    pub fn of(&self, of: OptionOf) -> impl Iterator<Item = (&'static str, OptionValue)> {
+        OPTIONS.iter().filter(move |row| row.of.includes(of)).filter_map(|row| {
+            let text = self.text(if row.name == "state_dir" { "dir" } else { row.name })?;
+            let value = match row.kind {
+                OptionKind::Int | OptionKind::Id => OptionValue::Int(text.parse().ok()?),
+                OptionKind::Text
+                | OptionKind::Word(_)
+                | OptionKind::Path
+                | OptionKind::Layout
+                | OptionKind::Worker => OptionValue::Text(text.into()),
+                _ => return None,
+            };
+            Some((row.name, value))
+        })
+    }
+
     /// The builder of the generator described.
     pub fn builder(&self) -> SnowflakeBuilder {
-        let mut builder = Snowflake::builder().worker(self.text("worker").unwrap_or("0"));
-        if let Some(name) = self.text("name") {
-            builder = builder.name(name);
-        }
-        if let Some(dir) = self.text("dir") {
-            builder = builder.state_dir(dir);
-        }
-        if let Some(ms) = self.text("epoch_ms").and_then(|text| text.parse().ok()) {
-            builder = builder.epoch_ms(ms);
-        }
-        if let Some(ms) = self.text("timeout_ms").and_then(|text| text.parse().ok()) {
-            builder = builder.timeout_ms(ms);
-        }
-        if let Some(ms) = self.text("request_timeout_ms").and_then(|text| text.parse().ok()) {
-            builder = builder.request_timeout_ms(ms);
-        }
-        if let Some(ms) = self.text("connect_timeout_ms").and_then(|text| text.parse().ok()) {
-            builder = builder.connect_timeout_ms(ms);
-        }
-        if let Some(token) = self.text("token") {
-            builder = builder.token(token);
-        }
-        if let Some(path) = self.text("ca_file") {
-            builder = builder.ca_file(path);
-        }
-        if let Some(ms) = self.text("max_backwards_ms").and_then(|text| text.parse().ok()) {
-            builder = builder.max_backwards_ms(ms);
-        }
-        if let Some(below) = self.text("random_start").and_then(|text| text.parse().ok()) {
-            builder = builder.random_start(below);
-        }
-        if let Some(Ok(layout)) = self.text("layout").map(str::parse) {
-            builder = builder.layout(layout);
-        }
-        if let Some(Ok(rule)) = self.text("on_clock_backwards").map(OnClockBackwards::parse) {
-            builder = builder.on_clock_backwards(rule);
-        }
-        if let Some(Ok(rule)) = self.text("on_exhausted").map(OnExhausted::parse) {
-            builder = builder.on_exhausted(rule);
+        let mut builder = Snowflake::builder().worker("0");
+        for (name, value) in self.of(OptionOf::Snowflake) {
+            builder.set_value(name, value).expect("a value of its kind");
         }
         builder
     }

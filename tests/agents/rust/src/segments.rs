@@ -1,7 +1,9 @@
 //! The segments that `key=value` arguments describe, and the callback that counts by itself.
 
 use crate::options::Options;
-use leafid::{FetchRequest, Fetched, FileTag, Protocol, Segment, SegmentSource, Segments, SegmentsBuilder};
+use leafid::{
+    FetchRequest, Fetched, FileTag, OptionOf, Protocol, Segment, SegmentSource, Segments, SegmentsBuilder,
+};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -24,33 +26,8 @@ pub fn builder(options: &Options) -> SegmentsBuilder {
 
 /// The options besides the source.
 pub fn describe(options: &Options, mut builder: SegmentsBuilder) -> SegmentsBuilder {
-    let number = |key: &str| options.text(key).and_then(|text| text.parse::<i64>().ok());
-    if let Some(step) = number("step") {
-        builder = builder.step(step);
-    }
-    if let Some(ms) = number("timeout_ms") {
-        builder = builder.timeout_ms(ms);
-    }
-    if let Some(ms) = number("request_timeout_ms") {
-        builder = builder.request_timeout_ms(ms);
-    }
-    if let Some(ms) = number("connect_timeout_ms") {
-        builder = builder.connect_timeout_ms(ms);
-    }
-    if let Some(connections) = number("connections") {
-        builder = builder.connections(connections);
-    }
-    if let Some(ids) = number("block_size") {
-        builder = builder.block_size(ids);
-    }
-    if let Some(token) = options.text("token") {
-        builder = builder.token(token);
-    }
-    if let Some(name) = options.text("name") {
-        builder = builder.name(name);
-    }
-    if let Some(dir) = options.text("dir") {
-        builder = builder.state_dir(dir);
+    for (name, value) in options.of(OptionOf::Segments).filter(|(name, _)| *name != "protocol") {
+        builder.set_value(name, value).expect("a value of its kind");
     }
     if let Some(tags) = options.text("tags") {
         builder = builder.tags(tags.split(',').map(|tag| {
