@@ -41,19 +41,6 @@ def test_the_environment(space, server, dead, monkeypatch):
         leafid.Snowflake(**space)
 
 
-def test_a_token_and_headers(space, server):
-    server.do("token", token="secret")
-    for wrong in ({}, {"token": "another"}):
-        with pytest.raises(leafid.SourceInvalidError, match="no worker id could be claimed: .*401") as raised:
-            leafid.Snowflake(server.url, **space, **wrong)
-        assert "another" not in str(raised.value) and not raised.value.can_retry
-    with leafid.Snowflake(server.url, **space, token="secret", headers={"X-Team": "orders"}) as flake:
-        assert flake.next()
-    requests = server.do("report")["requests"]
-    assert [request["tag"] for request in requests][-2:] == ["claim", "release"]
-    assert all(request["headers"]["x-team"] == "orders" for request in requests[-2:])
-
-
 def test_a_token_of_the_environment(space, server, monkeypatch, tmp_path):
     server.do("token", token="secret")
     monkeypatch.setenv("LEAFID_TOKEN", "secret")

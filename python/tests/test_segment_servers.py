@@ -41,18 +41,6 @@ def test_ids_from_a_server(space, server):
         assert user.stats().current == range(2, 51)
 
 
-def test_a_token_and_headers(space, server):
-    server.do("token", token="secret")
-    options = {"protocol": "range", **space}
-    with leafid.Segments(server.url, **options) as ids:
-        with pytest.raises(leafid.SourceInvalidError, match="401"):
-            ids.tag("order").next()
-    with leafid.Segments(server.url, token="secret", headers={"X-Team": "orders"}, **options) as ids:
-        assert ids.tag("order").next() > 0
-    with pytest.raises(leafid.InvalidArgumentError, match="^headers is "):
-        leafid.Segments(server.url, headers={"X-Team": 7}, **options)
-
-
 BAD = [
     ({}, "servers"),
     ({"servers": {"http://a": 1}}, "servers"),

@@ -171,7 +171,7 @@ void leases() {
     throws([] { leafid::Options().worker_leases(nullptr); }, LEAFID_INVALID_ARGUMENT, "worker_leases is empty");
 }
 
-// lease_servers.c tests what the options become on the wire.
+// The scenarios say what the options become on the wire.
 void lease_servers() {
     auto away = [] { return std::move(options("http://127.0.0.1:9,http://127.0.0.1:19").request_timeout_ms(60000)); };
     throws([&] { leafid::Snowflake(away().connect_timeout_ms(60000).token("secret").header("x-shop", "7")); },

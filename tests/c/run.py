@@ -49,7 +49,6 @@ PROGRAMS = [
     ("segment_forks", ["segment_forks.c", "counter.c", "bump_malloc.c"], False),
     ("segments_raii", ["segments_raii.cpp"], True),
     ("segment_servers", ["segment_servers.c", "fake_server.c", "counter.c"], True),
-    ("lease_servers", ["lease_servers.c", "fake_server.c", "lease_source.c"], True),
     ("forks", ["forks.c", "bump_malloc.c"], False),
     ("fork_locks", ["fork_locks.c", "processes.c"], False),
     ("shared_memory", ["shared_memory.c", "counter.c"], False),

@@ -23,7 +23,7 @@ MINGW_LIBRARIES = "/usr/x86_64-w64-mingw32/lib"
 PROGRAMS = [
     "vectors", "errors", "arguments", "option_vectors", "generate", "threads", "logging", "metrics", "raii",
     "clock_options", "worker_sources", "leases", "lease_loss", "segments", "segment_arguments", "segment_answers",
-    "segment_threads", "segments_raii", "segment_servers", "lease_servers",
+    "segment_threads", "segments_raii", "segment_servers",
 ]
 
 

@@ -246,6 +246,9 @@ class Player:
 
     def check_word(self, asks, sent, name, said):
         value = sent[name]
+        if name == "headers":
+            assert said.items() <= value.items(), value
+            return
         if name == "name":
             value = self.plain(value)
         if isinstance(said, str) and said.startswith("<"):
@@ -415,6 +418,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             sent |= json.loads(body)
         except ValueError:
             sent |= fields(body)
+        sent["headers"] = {name.lower(): value for name, value in self.headers.items()}
         answers = queue.Queue()
         asks = f"{self.command} {self.server.name}{url.path}"
         answer = lambda *given, **more: answers.put((given, more))  # noqa: E731

@@ -113,13 +113,15 @@ class Process {
     return { name, sent: { worker_id: first, token: text, until_ms: last } }
   }
 
-  request({ numbers: [isPost], texts: [text, type, body] }) {
+  request({ numbers: [isPost], texts: [text, type, body, ...pairs] }) {
     const url = new URL(text)
     const isJson = type === 'application/json'
     const fields = [...url.searchParams, ...new URLSearchParams(isJson ? '' : (body ?? ''))]
     const read = ([name, value]) => [name, /^(0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value]
     const sent = { ...Object.fromEntries(fields.map(read)), ...(isJson && JSON.parse(body)) }
-    return { name: `${isPost ? 'POST' : 'GET'} ${url.origin}${url.pathname}`, sent }
+    const headers = { 'content-type': type }
+    for (let at = 0; at < pairs.length; at += 2) headers[pairs[at].toLowerCase()] = pairs[at + 1]
+    return { name: `${isPost ? 'POST' : 'GET'} ${url.origin}${url.pathname}`, sent, headers }
   }
 
   /** A call ends as a step says. */

@@ -158,12 +158,13 @@ const verbs = {
     stage.closed.delete(closed)
   },
 
-  asks(stage, { asks, of, later, needs_loop, gives, fails, twice, status, age, ends_early, ...said }) {
+  asks(stage, { asks, of, later, needs_loop, gives, fails, twice, status, age, ends_early, headers = {}, ...said }) {
     if (ITS_OWN.includes(asks)) return
     const its = stage.next(of)
     const asked = its?.asked.shift()
     assert.equal(asked?.name, asks)
     for (const [word, value] of Object.entries(said)) assert.ok(stage.sends(value, asked.sent[word]), JSON.stringify(asked.sent))
+    for (const [name, value] of Object.entries(headers)) assert.equal(asked.headers[name], value, name)
     if (needs_loop) its.at('run_needs_loop', asked.call)
     if (later ?? needs_loop) its.later.set(later ?? needs_loop, asked)
     else its.end(asked, { gives, fails, twice, status, age, ends_early })

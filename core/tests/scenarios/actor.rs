@@ -99,6 +99,8 @@ impl<C> Desk<C> {
     /// Takes the next one, which must send what the step says. `None` if the step ends it later.
     pub(super) fn take(&mut self, words: &Words<'_>, names: &mut Names) -> Option<Asked<C>> {
         let asked = self.new.pop_front()?;
+        // A host adds them.
+        words.get("headers");
         for (name, sent) in asked.sent.as_object().into_iter().flatten() {
             if let Some(said) = words.get(name) {
                 assert!(names.fit(said, sent), "{name} of {}: {}", asked.name, asked.sent);

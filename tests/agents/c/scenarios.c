@@ -225,6 +225,13 @@ static int32_t word(const char *value) {
 #define WORD(of, option) \
     if (find(line, #option)) \
     status = leafid_##of##_options_set_##option(options, word(find(line, #option) + (*find(line, #option) == '"')))
+#define HEADERS(of) \
+    for (const char *at = find(line, "headers"); at && *at != '}'; at += strncmp(at, ", ", 2) ? 0 : 2) { \
+        char header[64]; \
+        at = copy(at + (*at == '{'), header, sizeof header); \
+        at = copy(at + strlen(": "), value, sizeof value); \
+        status = leafid_##of##_options_add_header(options, header, value); \
+    }
 
 /* Each text of a list, or the one text. */
 static void each(const char *at, leafid_segments_options *options, leafid_status (*add)(leafid_segments_options *, const char *)) {
@@ -254,6 +261,7 @@ static leafid_status open_segments(handle *its, const char *line) {
     WORD(segments, keep_unused);
     WORD(segments, ordered_source);
     WORD(segments, protocol);
+    HEADERS(segments)
     if (find(line, "fetch")) status = leafid_segments_options_set_fetch(options, fetch, its->name, NULL);
     if (find(line, "servers")) each(find(line, "servers"), options, leafid_segments_options_add_server);
     if (find(line, "prewarm")) each(find(line, "prewarm"), options, leafid_segments_options_add_prewarm);
@@ -270,12 +278,14 @@ static leafid_status open_flake(handle *its, const char *line) {
     TEXT(snowflake, name);
     TEXT(snowflake, state_dir);
     TEXT(snowflake, layout);
+    TEXT(snowflake, token);
     NUMBER(snowflake, timeout_ms);
     NUMBER(snowflake, request_timeout_ms);
     NUMBER(snowflake, connect_timeout_ms);
     NUMBER(snowflake, random_start);
     NUMBER(snowflake, no_record_wait_ms);
     WORD(snowflake, persist);
+    HEADERS(snowflake)
     if (find(line, "peer_times")) status = leafid_snowflake_options_set_peer_times(options, peer_times, its->name, NULL);
     const char *worker = find(line, "worker");
     if (!strncmp(worker, "\"<leases>", 9)) {

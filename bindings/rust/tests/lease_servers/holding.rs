@@ -47,38 +47,6 @@ pub(crate) fn ids_until(
 }
 
 #[test]
-fn a_lease_is_claimed_renewed_and_given_back_as_the_wire_says() {
-    let (place, server) = (Place::new(), Server::new(LEASE_MS));
-    server.fault("claim", json!({"answer": {"of a later version": {}}}));
-    let flake =
-        place.builder().worker(server.url()).token("secret").headers([("X-Team", "ids")]).open().unwrap();
-    let mut last = 0;
-    assert_eq!(ids_until(&flake, &server, &mut last, || server.seen("renew").len() >= 2), [""; 0]);
-    let until_ms = flake.stats().unwrap().lease_until_ms.unwrap();
-    assert!(until_ms >= Layout::LEAF.decode(last).unwrap().timestamp_ms);
-    last = flake.next().unwrap();
-    flake.close().unwrap();
-    let (claims, renewals, releases) = (server.seen("claim"), server.seen("renew"), server.seen("release"));
-    assert_eq!((claims.len(), releases.len()), (1, 1));
-    for seen in claims.iter().chain(&renewals).chain(&releases) {
-        for (name, value) in
-            [("authorization", "Bearer secret"), ("x-team", "ids"), ("content-type", "application/json")]
-        {
-            assert_eq!(seen["headers"][name], value);
-        }
-        assert_eq!(seen["body"]["name"], json!(place.name));
-    }
-    let claim = &claims[0]["body"];
-    assert_eq!(claim["instance"].as_str().unwrap().len(), 32);
-    assert_eq!(claim["until"].as_i64().unwrap() - claim["now"].as_i64().unwrap(), 30_000);
-    // Each with the token of the one before: any other is refused, and would be claimed anew.
-    assert!(renewals.iter().all(|seen| seen["status"] == 200) && releases[0]["status"] == 204);
-    assert_eq!(renewals[0]["body"]["worker_id"], json!(0));
-    let at_ms = Layout::LEAF.decode(last).unwrap().timestamp_ms;
-    assert_eq!(releases[0]["body"]["until"], json!(at_ms + 1), "the exact first unused tick");
-}
-
-#[test]
 fn the_same_settings_share_one_lease() {
     let (place, server) = (Place::new(), Server::new(10_000));
     let one = place.builder().worker(server.url()).open().unwrap();

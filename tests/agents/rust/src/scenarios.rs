@@ -105,6 +105,10 @@ fn value(said: &Value) -> OptionValue {
         Value::Array(texts) => {
             OptionValue::Texts(texts.iter().filter_map(Value::as_str).map(Into::into).collect())
         }
+        Value::Object(headers) => {
+            let text = |said: &Value| said.as_str().unwrap_or_default().to_owned();
+            OptionValue::Headers(headers.iter().map(|(name, said)| (name.clone(), text(said))).collect())
+        }
         text => OptionValue::Text(text.as_str().unwrap_or_default().into()),
     }
 }
