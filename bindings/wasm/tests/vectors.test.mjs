@@ -62,26 +62,3 @@ for (const name of ['leafid', 'leafid-snowflake']) {
     assert.deepEqual(module.numbers(9), fields)
   })
 }
-
-test('ids in each form of text', () => {
-  const { valid, refused, refused_counted_text, format_refused, form_refused } = vectors('text_forms.json')
-  const full = new Module()
-  const { id_format, id_parse_form } = full.exports
-  const format = (form, id) => {
-    full.ok(id_format(...full.input(form), BigInt(id)))
-    return full.text()
-  }
-  const parse = (form, text) => full.ok(id_parse_form(...full.input(form, text)))
-  assert.ok(valid.length > 0 && refused.length > 0)
-  for (const row of valid) {
-    for (const form of ['decimal', 'base32', 'base62', 'uuid']) {
-      assert.equal(format(form, row.id), row[form])
-      assert.equal(parse(form, row[form]), BigInt(row.id))
-    }
-  }
-  for (const { form, text, message } of [...refused, ...refused_counted_text]) {
-    assert.throws(() => parse(form, text), { code: 'invalid_argument', message })
-  }
-  for (const id of format_refused) assert.throws(() => format('base32', id), { code: 'invalid_argument' })
-  for (const form of form_refused) assert.throws(() => format(form, 0), { code: 'invalid_argument' })
-})
