@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.net.httpserver.HttpServer;
 import io.leafid.leaf.IDGen;
 import io.leafid.leaf.LeafIDGen;
-import io.leafid.leaf.Result;
-import io.leafid.leaf.Status;
+import io.leafid.leaf.common.Result;
+import io.leafid.leaf.common.Status;
 import io.leafid.tinyid.TinyId;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -20,6 +20,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,6 +45,7 @@ class DropInsTest {
         assertEquals(result.getId() + 1, ids.get("order").getId());
         assertNull(result.getError());
         assertEquals("Result{id=-2, status=EXCEPTION}", ids.get("unknown").toString());
+        assertEquals("tag is null: name the counter", ids.get(null).getError().getMessage());
         try (Segments brief = Segments.builder().stateDir(dir.toString()).fetch(fetch).timeoutMs(50).open()) {
             IDGen down = new LeafIDGen(brief);
             assertEquals(-3, down.get("down").getId());
@@ -54,6 +58,37 @@ class DropInsTest {
         try (Snowflake flake = Snowflake.builder().stateDir(dir.toString()).worker(3).timeoutMs(60_000).open()) {
             assertEquals(3, flake.layout().decode(new LeafIDGen(flake).get("any").getId()).workerId());
         }
+    }
+
+    /** What the page says to replace is all that there is to replace. */
+    @Test
+    void leafsCodeCompilesWithOtherImports() throws Exception {
+        String leafs = "import com.sankuai.inf.leaf.IDGen;\nimport com.sankuai.inf.leaf.common.Result;\n"
+                + "import com.sankuai.inf.leaf.common.Status;\n"
+                + "class Orders {\n"
+                + "    private final IDGen ids;\n"
+                + "    Orders(IDGen ids) { this.ids = ids; }\n"
+                + "    long place() {\n"
+                + "        Result result = ids.get(\"order\");\n"
+                + "        if (result.getStatus() != Status.SUCCESS) throw new IllegalStateException(result.toString());\n"
+                + "        return result.getId();\n"
+                + "    }\n"
+                + "}\n"
+                + "class Fixed implements IDGen {\n"
+                + "    public boolean init() { return true; }\n"
+                + "    public Result get(String key) {\n"
+                + "        Result result = new Result();\n"
+                + "        result.setId(1);\n"
+                + "        result.setStatus(Status.SUCCESS);\n"
+                + "        return key == null ? new Result(-1, Status.EXCEPTION) : result;\n"
+                + "    }\n"
+                + "}\n";
+        Matcher words = Pattern.compile("(\\S+\\.)\\* becomes (\\S+\\.)\\*").matcher(Files.readString(Path.of("../docs/JAVA.md")));
+        assertTrue(words.find());
+        Path source = Files.writeString(dir.resolve("Orders.java"), leafs.replace(words.group(1), words.group(2)));
+        String classes = Path.of(IDGen.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+        String[] options = {"-d", dir.toString(), "-classpath", classes, source.toString()};
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, options));
     }
 
     @Test

@@ -3,6 +3,8 @@ package io.leafid.leaf;
 import io.leafid.LeafidException;
 import io.leafid.Segments;
 import io.leafid.Snowflake;
+import io.leafid.leaf.common.Result;
+import io.leafid.leaf.common.Status;
 import java.util.function.ToLongFunction;
 
 /** {@link IDGen} over leafid: in place of {@code SegmentIDGenImpl} and {@code SnowflakeIDGenImpl}. */
@@ -21,9 +23,8 @@ public final class LeafIDGen implements IDGen {
 
     @Override
     public Result get(String key) {
-        if (key == null) throw new IllegalArgumentException("key is null: name the counter");
         try {
-            return new Result(next.applyAsLong(key), Status.SUCCESS, null);
+            return new Result(next.applyAsLong(key), Status.SUCCESS);
         } catch (LeafidException error) {
             long id = error.code().equals("unknown_tag") ? -2 : error.code().equals("segment_unavailable") ? -3 : -1;
             return new Result(id, Status.EXCEPTION, error);

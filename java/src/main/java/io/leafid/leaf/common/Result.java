@@ -1,16 +1,26 @@
-package io.leafid.leaf;
+package io.leafid.leaf.common;
 
 import io.leafid.LeafidException;
+import io.leafid.leaf.IDGen;
 
 /** What {@link IDGen#get} returns. */
-public final class Result {
-    private final long id;
-    private final Status status;
-    private final LeafidException error;
+public class Result {
+    private long id;
+    private Status status;
+    private LeafidException error;
 
-    Result(long id, Status status, LeafidException error) {
+    /** For code that sets both. */
+    public Result() {}
+
+    /** As an {@link IDGen} of your own returns it. */
+    public Result(long id, Status status) {
         this.id = id;
         this.status = status;
+    }
+
+    /** With the reason of a failure. Leaf has no such constructor. */
+    public Result(long id, Status status, LeafidException error) {
+        this(id, status);
         this.error = error;
     }
 
@@ -19,9 +29,19 @@ public final class Result {
         return id;
     }
 
+    /** Another id. */
+    public void setId(long id) {
+        this.id = id;
+    }
+
     /** How the call ended. */
     public Status getStatus() {
         return status;
+    }
+
+    /** Another end. */
+    public void setStatus(Status status) {
+        this.status = status;
     }
 
     /** Why there is no id; null with one. Leaf has no such method. */

@@ -1,6 +1,6 @@
-package io.leafid.leaf;
+package io.leafid.leaf.common;
 
-/** How a call of {@link IDGen#get} ended. */
+/** How a call of {@link io.leafid.leaf.IDGen#get} ended. */
 public enum Status {
     /** With an id. */
     SUCCESS,
