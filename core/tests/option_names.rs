@@ -1,5 +1,5 @@
 //! The names of options: no text of the core has one in one spelling, which is written through `Named`; and an option is
-//! declared in six places and converted in none, for bindings go by the kinds of the table. The files are read as text.
+//! declared in seven places and converted in none, for bindings go by the kinds of the table. The files are read as text.
 
 use super::option_places::{assert_none, read};
 use leafid_core::options::OPTIONS;
@@ -89,7 +89,7 @@ fn a_name_in_a_text_is_found() {
 
 /// The places of an option besides the core, which gives it its meaning: the table, and where each language's users see
 /// it. C's header is made of the setters.
-const PLACES: [(&str, &[&str]); 6] = [
+const PLACES: [(&str, &[&str]); 7] = [
     ("the table", &["core/src/options/table.rs"]),
     (
         "Rust",
@@ -105,6 +105,14 @@ const PLACES: [(&str, &[&str]); 6] = [
         &["python/leafid/_leafid.pyi", "bindings/python/src/snowflake.rs", "bindings/python/src/segments.rs"],
     ),
     ("JavaScript", &["node/index.d.ts"]),
+    (
+        "Java",
+        &[
+            "java/src/main/java/io/leafid/Snowflake.java",
+            "java/src/main/java/io/leafid/Segments.java",
+            "java/src/main/java/io/leafid/Options.java",
+        ],
+    ),
     ("the page", &["docs/OPTIONS.md"]),
 ];
 
@@ -112,7 +120,7 @@ const PLACES: [(&str, &[&str]); 6] = [
 const WORDS: &str = "worker name state_dir persist layout epoch_ms peer_times timeout_ms lazy token servers fetch protocol step tags create";
 
 /// What else names an option: a flag of the command line, what a host has to refuse, and what the host does by it.
-const BESIDES: [(&str, &str); 13] = [
+const BESIDES: [(&str, &str); 15] = [
     ("bindings/rust/src/cli/check.rs", "exclusive_range clock_source"),
     ("bindings/rust/src/cli/file.rs", "shared_fs shared_group"),
     ("bindings/rust/src/cli/next.rs", "shared_fs"),
@@ -127,6 +135,11 @@ const BESIDES: [(&str, &str); 13] = [
     ("bindings/rust/src/segments/source/host_source.rs", "ca_file"),
     ("bindings/rust/src/snowflake", "clock_source"),
     ("bindings/rust/src/worker", "shared_fs shared_group ca_file"),
+    (
+        "java/src/main/java/io/leafid/spring/Settings.java",
+        "shared_group exclusive_range no_record_wait_ms headers ca_file request_timeout_ms connect_timeout_ms prewarm",
+    ),
+    ("java/src/main/java/io/leafid/tinyid/TinyId.java", "request_timeout_ms connect_timeout_ms prewarm"),
     ("node/js/wasm/index.d.ts", "exclusive_range"),
     ("node/js/wasm/option_rules.js", "shared_fs shared_group clock_source ca_file keep_unused"),
 ];
@@ -184,12 +197,12 @@ fn stands_in(code: &str, name: &str) -> bool {
 }
 
 #[test]
-fn an_option_stands_in_six_places() {
+fn an_option_stands_in_seven_places() {
     let (mut files, mut found, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
-    for folder in ["rust", "c", "python", "node"].map(|language| format!("bindings/{language}/src")) {
+    for folder in ["rust", "c", "python", "node", "java"].map(|language| format!("bindings/{language}/src")) {
         products(&folder, &mut files);
     }
-    for folder in ["node/js", "python/leafid"] {
+    for folder in ["node/js", "python/leafid", "java/src/main/java"] {
         products(folder, &mut files);
     }
     files.retain(|file| PLACES.iter().all(|(_, places)| places.iter().all(|place| !file.starts_with(place))));

@@ -268,6 +268,26 @@ fn the_builders_of_rust_have_every_option() {
     assert_none(found);
 }
 
+#[test]
+fn the_builders_of_java_have_every_option() {
+    let mut found = Vec::new();
+    for (of, class) in [(OptionOf::Snowflake, "Snowflake"), (OptionOf::Segments, "Segments")] {
+        let files = [class, "Options"].map(|class| format!("java/src/main/java/io/leafid/{class}.java"));
+        let code = files.iter().map(|file| read(file)).collect::<String>();
+        let methods = code.lines().filter_map(|line| {
+            let line = line.trim().strip_prefix("public ")?;
+            line.strip_prefix("Builder ").or_else(|| line.strip_prefix("B "))?.split_once('(')
+        });
+        let of_all = ["option", "executor"];
+        let options = methods.filter(|(name, _)| !of_all.contains(name));
+        // It adds one of them.
+        let named = options
+            .map(|(name, rest)| (if name == "tag" { "tags".into() } else { snake(name) }, rest.into()));
+        found.extend(differences(&files[0], of, &named.collect(), &[]));
+    }
+    assert_none(found);
+}
+
 /// The docstrings of Python's classes have a paragraph for each option, because its signature has them as `**options`.
 #[test]
 fn the_docstrings_of_python_describe_every_option() {

@@ -167,22 +167,6 @@ class SnowflakeTest {
         assertFalse(message.contains("sesame"), message);
     }
 
-    /** One that is left out here, or named otherwise, would be a option that Java lacks. */
-    @Test
-    void eachOptionHasAMethod() {
-        for (boolean ofSegments : new boolean[] {false, true}) {
-            Set<String> methods = new HashSet<>();
-            Class<?> builder = ofSegments ? Segments.Builder.class : Snowflake.Builder.class;
-            for (Method method : builder.getMethods()) methods.add(method.getName());
-            String[] rows = Native.options(ofSegments);
-            assertTrue(rows.length > 20);
-            for (int at = 0; at < rows.length; at += 2) {
-                String name = rows[at].equals("tags") ? "tag" : rows[at];
-                assertTrue(methods.contains(name), name);
-            }
-        }
-    }
-
     @Test
     void theSecondOfARangeGetsAnotherWorkerId() {
         Layout layout = Layout.of("41|10|12").withEpochMs(1_577_836_800_000L);
