@@ -72,6 +72,11 @@ fn throw(env: &mut Env<'_>, error: &Error) -> JniResult<()> {
     env.throw(thrown)
 }
 
+/// The code of this name.
+pub(crate) fn code_of(name: &str) -> Option<Code> {
+    Code::ALL.into_iter().find(|code| code.name() == name)
+}
+
 /// Runs a native method. Its failure, or panic, is thrown.
 pub(crate) fn call<'local, T: Default>(
     mut env: EnvUnowned<'local>,

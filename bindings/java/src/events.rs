@@ -1,11 +1,11 @@
 //! What threads of leafid have for Java, in order: a thread of Java takes it. No thread waits for a queued event but one
 //! that needs the answer of a user's object, and that of the log, for its next line.
 
-use crate::call::{Texts, natives, new_texts, texts};
+use crate::call::{Texts, code_of, natives, new_texts, texts};
 use jni::objects::JString;
 use jni::sys::jlong;
 use leafid::log_queue::{Level, LevelFilter, QueuedLogger};
-use leafid::{Answer, Code, Completion, Error, Fetched, Segment};
+use leafid::{Answer, Completion, Error, Fetched, Segment};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -146,7 +146,7 @@ natives! { "io.leafid.Native";
         let answer: Answer<Values> = match failed {
             None => Ok(given),
             Some(text) => {
-                Err(match Code::ALL.into_iter().find(|known| Some(known.name()) == code.as_deref()) {
+                Err(match code.as_deref().and_then(code_of) {
                     Some(code) => Box::new(Error::new(code, text)),
                     None => text.into(),
                 })

@@ -1,10 +1,10 @@
 //! Ids as text, and what has no object.
 
-use crate::call::{Texts, natives, new_texts, text, texts};
+use crate::call::{Texts, code_of, natives, new_texts, text, texts};
 use crate::options::known;
 use jni::objects::JString;
-use jni::sys::jlong;
-use leafid::{OptionOf, TextForm};
+use jni::sys::{jboolean, jlong};
+use leafid::{Code, Error, OptionOf, TextForm, allowed};
 
 natives! { "io.leafid.Ids";
     /// An id as text.
@@ -20,6 +20,17 @@ natives! { "io.leafid.Ids";
 }
 
 natives! { "io.leafid.Native";
+    /// Whether errors of this code can go away by themselves.
+    "canRetry"(env, code: JString<'l>) -> jboolean {
+        Ok(code_of(&text(env, "code", &code)?).is_some_and(Code::can_retry))
+    }
+
+    /// Throws the error of an argument of a call.
+    "refuse"(env, name: JString<'l>, value: jlong) {
+        let name = text(env, "name", &name)?;
+        Err(Error::invalid(&name, value, allowed(&name)).into())
+    }
+
     /// The names and kinds of the options of a snowflake, or of segments.
     "options"(env, of_segments: bool) -> Texts<'l> {
         let of = if of_segments { OptionOf::Segments } else { OptionOf::Snowflake };

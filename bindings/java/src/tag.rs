@@ -62,10 +62,10 @@ natives! { "io.leafid.Tag" of TagHandle;
         Ok(())
     }
 
-    /// Begins a call for `n` ids, which is polled. A negative time is that of the options. It begins with `held` ids of the
-    /// last run, which are not Java's any more, unless this fails.
+    /// Begins a call for `n` ids, which is polled; both are checked. The time -1 is that of the options. It begins with
+    /// `held` ids of the last run, which are not Java's any more.
     "begin"(_env, its, n: jlong, timeout_ms: jlong, first: jlong, held: jlong) -> jlong {
-        let (n, timeout_ms) = (n.max(0) as usize, (timeout_ms >= 0).then_some(timeout_ms));
+        let (n, timeout_ms) = (n.max(0) as usize, (timeout_ms != -1).then_some(timeout_ms));
         let pending = match its.unissued(first, held) {
             Some(held) => its.tag.pending_take_after(held, n, timeout_ms)?,
             None => its.tag.pending_take(n, timeout_ms)?,

@@ -7,13 +7,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.baomidou.mybatisplus.core.incrementer.IdentifierGenerator;
+import io.leafid.ClaimRequest;
 import io.leafid.Fetch;
 import io.leafid.Leafid;
 import io.leafid.LeafidException;
+import io.leafid.Lease;
+import io.leafid.Renewal;
 import io.leafid.Segment;
 import io.leafid.Segments;
 import io.leafid.Snowflake;
 import io.leafid.Tag;
+import io.leafid.WorkerClaim;
+import io.leafid.WorkerLeases;
 import io.leafid.hibernate.LeafId;
 import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.persistence.Entity;
@@ -72,6 +77,38 @@ class SpringBootTest {
                 if (tag.equals("broken")) throw new IllegalStateException("no database");
                 long start = counter.getAndAdd(step);
                 return new Segment(start, start + step);
+            };
+        }
+    }
+
+    /** With an id of its own. */
+    @Configuration
+    @EnableAutoConfiguration
+    static class WithClaim {
+        @Bean
+        WorkerClaim claim() {
+            return (name, previous) -> 8L;
+        }
+    }
+
+    /** With two sources of ids. */
+    @Configuration
+    static class WithLeases extends WithClaim {
+        @Bean
+        WorkerLeases leases() {
+            return new WorkerLeases() {
+                @Override
+                public Lease claim(ClaimRequest request) {
+                    return new Lease(9, request.nowMs(), request.untilMs());
+                }
+
+                @Override
+                public Renewal renew(Lease lease, long untilMs) {
+                    return new Renewal(untilMs);
+                }
+
+                @Override
+                public void release(Lease lease, long untilMs) {}
             };
         }
     }
@@ -210,12 +247,28 @@ class SpringBootTest {
         assertTrue(refused.contains("maxBackwardsMs is \"soon\""), refused);
     }
 
+    @Test
+    void oneSourceGivesTheWorkerId() {
+        String refused = refusal(WithClaim.class, Map.of(), "leafid.worker=0-31");
+        assertEquals("worker ids come from the property leafid.worker and from a bean of WorkerClaim: keep one of them", refused);
+        refused = refusal(WithLeases.class, Map.of());
+        assertEquals("worker ids come from a bean of WorkerClaim and from a bean of WorkerLeases: keep one of them", refused);
+        // A variable is for programs that say nothing else.
+        try (ConfigurableApplicationContext context = run(WithClaim.class, Map.of("LEAFID_WORKER", "7"))) {
+            assertEquals(8, context.getBean(Snowflake.class).workerId());
+        }
+    }
+
     private String refusal(String... properties) {
         return refusal(Map.of(), properties);
     }
 
     private String refusal(Map<String, Object> variables, String... properties) {
-        Throwable error = assertThrows(Exception.class, () -> run(App.class, variables, properties));
+        return refusal(App.class, variables, properties);
+    }
+
+    private String refusal(Class<?> app, Map<String, Object> variables, String... properties) {
+        Throwable error = assertThrows(Exception.class, () -> run(app, variables, properties));
         while (error.getCause() != null) error = error.getCause();
         return error.getMessage();
     }

@@ -5,7 +5,7 @@ package io.leafid;
 public interface Fetch {
     /**
      * A range that was given to nobody before, and is stored as given. What it throws becomes
-     * {@code segment_unavailable} with that text, and leafid calls it again later.
+     * {@code segment_unavailable} with that text, and leafid calls it again later; a {@link LeafidException} keeps its code.
      *
      * @param tag the tag whose ids are asked for
      * @param step how many ids; the range may have another number

@@ -7,6 +7,16 @@ public final class LeafidException extends RuntimeException {
     private final String code;
     private final boolean retry;
 
+    /**
+     * For a function of your own that leafid calls, and for tests: {@code worker_lost} of {@link WorkerLeases#renew} says that
+     * another holder has the worker id.
+     *
+     * @param code a name of docs/ERRORS.md
+     */
+    public LeafidException(String code, String message) {
+        this(code, message, Native.canRetry(code));
+    }
+
     LeafidException(String code, String message, boolean retry) {
         super(message);
         this.code = code;

@@ -126,6 +126,22 @@ final class Native {
         }
     }
 
+    /** Refuses a number of ids that no call can have, before there is an array of that length. */
+    static void checkCount(int n) {
+        if (n < 0 || n > 16_777_216) refuse("n", n);
+    }
+
+    /** Refuses a time-out that a user gives in place of that of the options. */
+    static void checkTimeoutMs(long ms) {
+        if (ms < 1 || ms > 3_600_000) refuse("timeout_ms", ms);
+    }
+
+    /** Throws {@code invalid_argument}, with the allowed values as all languages say them. */
+    private static native void refuse(String name, long value);
+
+    /** False for another text than a code. */
+    static native boolean canRetry(String code);
+
     static native void listen();
 
     static native String[] takeEvent();

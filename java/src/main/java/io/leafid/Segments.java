@@ -219,7 +219,8 @@ public final class Segments extends Opened {
         /**
          * Opens them.
          *
-         * @throws LeafidException {@code invalid_argument}, {@code state_io}, {@code state_corrupt}
+         * @throws LeafidException {@code invalid_argument}, {@code state_io}; for {@code file:DIR} {@code unknown_tag}, of a
+         *     directory without its marker, and {@code state_corrupt}
          */
         public Segments open() {
             return new Segments(this);

@@ -40,7 +40,7 @@ public final class Snowflake extends Opened {
         super(ENDS);
         rows = options.rows();
         workers = options.workers();
-        leases = options.leases != null;
+        leases = options.leases;
         peers = options.peers();
         start();
         long[] fields = new long[Layout.FIELDS];
@@ -77,8 +77,9 @@ public final class Snowflake extends Opened {
      * Issues one id. It is larger than every earlier id of this generator. When a tick is used up, it waits for the next
      * one, at most {@code timeoutMs}.
      *
-     * @throws LeafidException {@code clock_backwards}, {@code before_epoch}, {@code time_exhausted}, {@code state_io},
-     *     {@code worker_lost}, {@code closed}
+     * @throws LeafidException {@code closed}, {@code clock_backwards}, {@code before_epoch}, {@code time_exhausted},
+     *     {@code state_io}, {@code worker_lost}, {@code would_block}; in the first call of a lazy generator, and where a lost
+     *     lease cannot be claimed again, also as {@link Builder#open}
      */
     public long next() {
         long id = tryNext(handle);
@@ -102,16 +103,16 @@ public final class Snowflake extends Opened {
     }
 
     /**
-     * Issues {@code n} ids, in ascending order.
+     * Issues {@code n} ids, 0 to 16,777,216, in ascending order.
      *
-     * @throws LeafidException as {@link #next}; then none is issued
+     * @throws LeafidException as {@link #next}, and {@code invalid_argument} for {@code n}; then none is issued
      */
     public long[] take(int n) {
-        if (n < 0) throw new LeafidException("invalid_argument", "n is " + n + ": it must be 0 or more", false);
+        Native.checkCount(n);
         long[] ids = new long[n];
         long of = handle;
         if (!Threads.isVirtual()) {
-            if (n > 0) filled(of, ids);
+            filled(of, ids);
             return ids;
         }
         int had = n == 0 ? 0 : tryFill(of, ids, 0);
@@ -123,13 +124,13 @@ public final class Snowflake extends Opened {
     /** Fills an array with ids, as {@link #take}. If it was closed meanwhile, what is in the array is no id. */
     public void fill(long[] ids) {
         if (Threads.isVirtual()) System.arraycopy(take(ids.length), 0, ids, 0, ids.length);
-        else if (ids.length > 0) filled(handle, ids);
+        else filled(handle, ids);
     }
 
     /** A large array takes a while. A checkpoint may come meanwhile: each of its copies has the ids. */
     private void filled(long of, long[] ids) {
-        fill(of, ids);
-        if (ids.length > 0) requireOpen(of);
+        if (ids.length > 0) fill(of, ids);
+        requireOpen(of);
     }
 
     /** Waits for ids of this handle. A checkpoint may come while this thread does not run: each of its copies has them. */
@@ -209,15 +210,32 @@ public final class Snowflake extends Opened {
 
     /** The options of a snowflake. */
     public static final class Builder extends Options<Builder> {
-        private WorkerClaim claim;
-        private WorkerLeases leases;
+        /** In place of the option. */
+        private UserObject.Call workers;
+        private boolean leases;
         private PeerTimes peerTimes;
 
         private Builder() {
             Native.load();
         }
 
-        /** {@code "7"}, {@code "0-31"}, {@code "local"}, {@code "hostname:orders"}, or the URL of a lease server. */
+        @Override
+        public Builder option(String name, String... values) {
+            if ("worker".equals(name)) workers = null;
+            return super.option(name, values);
+        }
+
+        private Builder workers(boolean lease, UserObject.Call call) {
+            option("worker", (String) null);
+            leases = lease;
+            workers = call;
+            return this;
+        }
+
+        /**
+         * {@code "7"}, {@code "0-31"}, {@code "local"}, {@code "hostname:orders"}, or the URL of a lease server. Of all calls
+         * that set the worker, the last one counts.
+         */
         public Builder worker(String worker) {
             return set("worker", worker);
         }
@@ -239,14 +257,16 @@ public final class Snowflake extends Opened {
 
         /** A function that returns a worker id that no other process on any host holds, or null. */
         public Builder worker(WorkerClaim claim) {
-            this.claim = claim;
-            return this;
+            return workers(false, claim == null ? null : event -> {
+                ClaimRequest request = new ClaimRequest(event);
+                Long id = claim.claim(request.name(), request.previous());
+                return id == null ? null : new String[] {id.toString()};
+            });
         }
 
         /** An object that leases worker ids from what all hosts share. */
         public Builder worker(WorkerLeases leases) {
-            this.leases = leases;
-            return this;
+            return workers(true, leases == null ? null : event -> Leasing.answer(leases, event));
         }
 
         /** Your statement that no other container or host has this range. */
@@ -318,21 +338,16 @@ public final class Snowflake extends Opened {
         /**
          * Opens it: claims a worker id, unless it is lazy.
          *
-         * @throws LeafidException {@code invalid_argument}, {@code worker_in_use}, {@code worker_lost},
-         *     {@code clock_backwards}, {@code before_epoch}, {@code state_io}, {@code state_corrupt}, {@code state_mismatch}
+         * @throws LeafidException {@code invalid_argument}, {@code worker_in_use}, {@code worker_lost} and each code of a
+         *     source of worker ids, {@code clock_backwards}, {@code before_epoch}, {@code time_exhausted}, {@code state_io},
+         *     {@code state_corrupt}, {@code state_mismatch}
          */
         public Snowflake open() {
             return new Snowflake(this);
         }
 
         private UserObject workers() {
-            if (leases != null) return new UserObject(event -> Leasing.answer(leases, event), executor);
-            if (claim == null) return null;
-            return new UserObject(event -> {
-                ClaimRequest request = new ClaimRequest(event);
-                Long id = claim.claim(request.name(), request.previous());
-                return id == null ? null : new String[] {id.toString()};
-            }, executor);
+            return workers == null ? null : new UserObject(workers, executor);
         }
 
         private UserObject peers() {

@@ -15,6 +15,8 @@ import java.util.stream.LongStream;
 public final class Tag {
     /** Beyond the end of every run, however many threads count on from it. */
     private static final long SEALED = Long.MAX_VALUE / 2;
+    /** In place of a time-out: that of the options. */
+    private static final long OF_OPTIONS = -1;
 
     /** Ids that were taken from memory, and are issued one by one: the value is how many were. */
     private static final class Run extends AtomicLong {
@@ -59,17 +61,19 @@ public final class Tag {
     /**
      * Issues one id. If none is in memory it waits for the source, at most {@code timeoutMs} of the options.
      *
-     * @throws LeafidException {@code segment_unavailable}, {@code unknown_tag}, {@code segment_regressed},
-     *     {@code source_invalid}, {@code state_io}, {@code closed}
+     * @throws LeafidException {@code unknown_tag} and {@code closed}, at once; after {@code timeoutMs} that of the last fetch:
+     *     {@code segment_unavailable}, {@code segment_regressed}, {@code source_invalid}, {@code state_io},
+     *     {@code state_corrupt}, {@code state_mismatch}, {@code invalid_argument}
      */
     public long next() {
         Run run = this.run;
         long at = run.getAndIncrement();
-        return at < run.count ? run.id(at) : nextSlowly(-1);
+        return at < run.count ? run.id(at) : nextSlowly(OF_OPTIONS);
     }
 
-    /** The same, with another longest wait, milliseconds. */
+    /** The same, with another longest wait, 1 to 3,600,000 milliseconds; others are {@code invalid_argument}. */
     public long next(long timeoutMs) {
+        Native.checkTimeoutMs(timeoutMs);
         Run run = this.run;
         long at = run.getAndIncrement();
         return at < run.count ? run.id(at) : nextSlowly(timeoutMs);
@@ -92,7 +96,7 @@ public final class Tag {
         try {
             long id = fromMemory();
             if (id >= 0) return CompletableFuture.completedFuture(id);
-            return handedOver(pending(new long[1], 0, -1), handle, ids -> ids[0]);
+            return handedOver(pending(new long[1], 0, OF_OPTIONS), handle, ids -> ids[0]);
         } catch (LeafidException error) {
             return failed(error);
         } finally {
@@ -140,16 +144,22 @@ public final class Tag {
     }
 
     /**
-     * Issues {@code n} ids, in order, perhaps of several ranges.
+     * Issues {@code n} ids, 0 to 16,777,216, in order, perhaps of several ranges.
      *
-     * @throws LeafidException as {@link #next()}; then none is issued, and those that it had are put back
+     * @throws LeafidException as {@link #next()}, and {@code invalid_argument} for {@code n}; then none is issued, and those
+     *     that it had are put back
      */
     public long[] take(int n) {
-        return take(n, -1);
+        return taken(n, OF_OPTIONS);
     }
 
-    /** The same, with another longest wait, milliseconds. */
+    /** The same, with another longest wait for each range, as of {@link #next(long)}. */
     public long[] take(int n, long timeoutMs) {
+        Native.checkTimeoutMs(timeoutMs);
+        return taken(n, timeoutMs);
+    }
+
+    private long[] taken(int n, long timeoutMs) {
         long of = handle;
         return await(many(n, timeoutMs), of);
     }
@@ -161,14 +171,19 @@ public final class Tag {
 
     /** As {@link #take}, without a wait of this thread. */
     public CompletableFuture<long[]> takeAsync(int n) {
-        return takeAsync(n, -1);
+        return takenAsync(n, OF_OPTIONS);
     }
 
     /**
-     * The same, with another longest wait, milliseconds. A cancel puts back the ids that the call had. If it comes while
-     * they are handed over, they are a gap.
+     * The same, with another longest wait for each range, as of {@link #next(long)}. A cancel puts back the ids that the
+     * call had. If it comes while they are handed over, they are a gap.
      */
     public CompletableFuture<long[]> takeAsync(int n, long timeoutMs) {
+        Native.checkTimeoutMs(timeoutMs);
+        return takenAsync(n, timeoutMs);
+    }
+
+    private CompletableFuture<long[]> takenAsync(int n, long timeoutMs) {
         long of = handle;
         return handedOver(many(n, timeoutMs), of, ids -> ids);
     }
@@ -183,7 +198,7 @@ public final class Tag {
 
     /** Those of the run first, because they are the smallest; if it has none, those of the next run. */
     private CompletableFuture<long[]> many(int n, long timeoutMs) {
-        if (n < 0) throw new LeafidException("invalid_argument", "n is " + n + ": it must be 0 or more", false);
+        Native.checkCount(n);
         lock.lock();
         try {
             long[] ids = new long[n];
@@ -242,14 +257,7 @@ public final class Tag {
      * them back with its others, in order.
      */
     private CompletableFuture<long[]> pending(long[] ids, int held, long timeoutMs) {
-        long call;
-        try {
-            call = begin(handle, ids.length, timeoutMs, held == 0 ? 0 : ids[0], held);
-        } catch (LeafidException refused) {
-            Run run = this.run;
-            if (held > 0) this.run = new Run(run.first, run.stride, run.count, run.count - held);
-            throw refused;
-        }
+        long call = begin(handle, ids.length, timeoutMs, held == 0 ? 0 : ids[0], held);
         return PendingIds.of(this, handle, call, ids);
     }
 

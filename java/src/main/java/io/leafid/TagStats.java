@@ -46,7 +46,7 @@ public final class TagStats {
         return Long.parseLong(texts[4]);
     }
 
-    /** How many ids the next fetch asks for. */
+    /** The step of the last fetch, or of the first fetch to come; 0 leaves it to the source. */
     public long step() {
         return Long.parseLong(texts[5]);
     }
@@ -56,7 +56,7 @@ public final class TagStats {
         return Boolean.parseBoolean(texts[6]);
     }
 
-    /** The fetches that gave ids. */
+    /** The fetches that have ended, with those that failed. */
     public long fetches() {
         return Long.parseLong(texts[7]);
     }
@@ -76,7 +76,7 @@ public final class TagStats {
         return Long.parseLong(texts[10]);
     }
 
-    /** The last error; null without one. */
+    /** The error of the last fetch; null after a success. */
     public String lastError() {
         return texts[11];
     }

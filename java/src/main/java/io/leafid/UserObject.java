@@ -56,7 +56,7 @@ final class UserObject {
             thread.setContextClassLoader(loader);
             values = call.answer(event);
         } catch (LeafidException error) {
-            failed = error.getMessage();
+            failed = String.valueOf(error.getMessage());
             code = error.code();
         } catch (Throwable error) {
             // Also StackOverflowError and OutOfMemoryError.

@@ -4,7 +4,8 @@ package io.leafid;
 @FunctionalInterface
 public interface WorkerClaim {
     /**
-     * Called once for a process. What it throws becomes {@code worker_lost} with that text.
+     * Called once for a process. What it throws becomes {@code worker_lost} with that text; a {@link LeafidException} keeps
+     * its code.
      *
      * @param name the id space
      * @param previous the worker id that this generator held before; null at the first claim

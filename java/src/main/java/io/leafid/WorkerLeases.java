@@ -13,8 +13,9 @@ public interface WorkerLeases {
     Lease claim(ClaimRequest request) throws Exception;
 
     /**
-     * Extends the span to about {@code untilMs}, and stores a new token; null if this holder has lost the id. After another
-     * failure the generator uses its span to the end, and calls again.
+     * Extends the span to about {@code untilMs}, and stores a new token; null, or a {@link LeafidException} of
+     * {@code worker_lost}, if this holder has lost the id. After another failure the generator uses its span to the end, and
+     * calls again.
      */
     Renewal renew(Lease lease, long untilMs) throws Exception;
 

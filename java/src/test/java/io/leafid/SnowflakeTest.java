@@ -38,6 +38,22 @@ class SnowflakeTest {
         return Snowflake.builder().stateDir(dir.toString()).worker(7).timeoutMs(60_000);
     }
 
+    /** Leases one worker id, to everybody. */
+    private static class Six implements WorkerLeases {
+        @Override
+        public Lease claim(ClaimRequest request) throws Exception {
+            return new Lease(6, request.nowMs(), request.untilMs(), null, "secret");
+        }
+
+        @Override
+        public Renewal renew(Lease lease, long untilMs) {
+            return new Renewal(untilMs);
+        }
+
+        @Override
+        public void release(Lease lease, long untilMs) {}
+    }
+
     private static long[] ids(Snowflake ids, int count) {
         long[] taken = new long[count];
         for (int at = 0; at < count; at++) taken[at] = ids.next();
@@ -67,7 +83,9 @@ class SnowflakeTest {
             lists.add(all);
             unique(lists);
             assertEquals(0, ids.take(0).length);
-            refused("invalid_argument", () -> ids.take(-1));
+            for (int n : new int[] {-1, 16_777_217, Integer.MAX_VALUE}) {
+                says("n is " + n + "; allowed: 0 to 16777216 ids a call", () -> ids.take(n));
+            }
         }
     }
 
@@ -124,6 +142,8 @@ class SnowflakeTest {
         ids.close();
         refused("closed", ids::next);
         refused("closed", () -> ids.take(1));
+        refused("closed", () -> ids.take(0));
+        refused("closed", () -> ids.fill(new long[0]));
         refused("closed", ids::workerId);
         assertEquals("Snowflake(closed)", ids.toString());
     }
@@ -217,10 +237,29 @@ class SnowflakeTest {
             Thread.currentThread().setContextClassLoader(getClass().getClassLoader());
         }
         refused("worker_in_use", () -> options().worker((name, previous) -> null).open());
+        refused("clock_backwards", () -> options().worker((name, previous) -> {
+            throw new LeafidException("clock_backwards", null);
+        }).open());
         LeafidException error = refused("worker_lost", () -> options().worker((name, previous) -> {
             throw new IllegalStateException("no table");
         }).open());
         assertTrue(error.getMessage().contains("no table"), error.getMessage());
+    }
+
+    @Test
+    void ofAllSourcesOfTheWorkerIdTheLastOneCounts() {
+        WorkerClaim claim = (name, previous) -> 3L;
+        WorkerLeases leases = new Six();
+        held(3, options().worker(leases).worker(claim));
+        held(6, options().worker(claim).worker(leases));
+        held(9, options().worker(claim).worker(9));
+        held(10, options().worker(leases).option("worker", "10"));
+    }
+
+    private static void held(int workerId, Snowflake.Builder options) {
+        try (Snowflake ids = options.open()) {
+            assertEquals(workerId, ids.workerId());
+        }
     }
 
     @Test
@@ -249,16 +288,11 @@ class SnowflakeTest {
     void aLeaseThatComesLateIsGivenBack() throws Exception {
         CountDownLatch failed = new CountDownLatch(1);
         CompletableFuture<String> released = new CompletableFuture<>();
-        WorkerLeases slow = new WorkerLeases() {
+        WorkerLeases slow = new Six() {
             @Override
             public Lease claim(ClaimRequest request) throws Exception {
                 failed.await();
-                return new Lease(6, request.nowMs(), request.untilMs(), null, "secret");
-            }
-
-            @Override
-            public Renewal renew(Lease lease, long untilMs) {
-                return new Renewal(untilMs);
+                return super.claim(request);
             }
 
             @Override
@@ -275,16 +309,11 @@ class SnowflakeTest {
     @Test
     void leasesAreClaimedAndReleased() {
         List<String> calls = new ArrayList<>();
-        WorkerLeases leases = new WorkerLeases() {
+        WorkerLeases leases = new Six() {
             @Override
-            public Lease claim(ClaimRequest request) {
+            public Lease claim(ClaimRequest request) throws Exception {
                 calls.add("claim " + request.name() + " " + request.previous() + " " + request.instance().length());
-                return new Lease(6, request.nowMs(), request.untilMs(), null, "secret");
-            }
-
-            @Override
-            public Renewal renew(Lease lease, long untilMs) {
-                return new Renewal(untilMs);
+                return super.claim(request);
             }
 
             @Override
@@ -331,17 +360,7 @@ class SnowflakeTest {
     @Test
     void oneThatIsBeingClosedIsNotInUse() {
         AtomicReference<Snowflake> used = new AtomicReference<>();
-        WorkerLeases leases = new WorkerLeases() {
-            @Override
-            public Lease claim(ClaimRequest request) {
-                return new Lease(6, request.nowMs(), request.untilMs(), null, null);
-            }
-
-            @Override
-            public Renewal renew(Lease lease, long untilMs) {
-                return new Renewal(untilMs);
-            }
-
+        WorkerLeases leases = new Six() {
             @Override
             public void release(Lease lease, long untilMs) {
                 used.set(Leafid.snowflake());

@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 class TagTest {
@@ -96,11 +97,27 @@ class TagTest {
         try (Segments segments = options().fetch(this::fetch).step(1000).adaptive(false).open()) {
             Tag tag = segments.tag("order");
             for (long id = 1; id <= 3; id++) assertEquals(id, tag.next());
-            refused("invalid_argument", () -> tag.take(900, 0));
+            says("timeoutMs is 0; allowed: 1 to 3600000 milliseconds", () -> tag.take(900, 0));
             assertEquals(4, tag.next());
-            refused("invalid_argument", () -> tag.takeAsync(900, 3_600_001));
-            assertArrayEquals(new long[] {5, 6, 7}, tag.take(3));
+            says("timeoutMs is 3600001; allowed: 1 to 3600000 milliseconds", () -> tag.takeAsync(900, 3_600_001));
+            // It is none that means the default.
+            for (long ms : new long[] {-1, Long.MIN_VALUE}) {
+                says("timeoutMs is " + ms + "; allowed: ", () -> tag.next(ms));
+                says("timeoutMs is " + ms + "; allowed: ", () -> tag.take(900, ms));
+                says("timeoutMs is " + ms + "; allowed: ", () -> tag.takeAsync(900, ms));
+            }
+            // No JVM has an array of this length.
+            for (int n : new int[] {-1, 16_777_217, Integer.MAX_VALUE}) {
+                says("n is " + n + "; allowed: 0 to 16777216 ids a call", () -> tag.take(n));
+                says("n is " + n + "; allowed: 0 to 16777216 ids a call", () -> tag.takeAsync(n));
+            }
+            assertArrayEquals(new long[] {5, 6, 7}, tag.take(3, 3_600_000));
         }
+    }
+
+    private static void says(String said, Executable call) {
+        String message = refused("invalid_argument", call).getMessage();
+        assertTrue(message.startsWith(said), message);
     }
 
     @Test
@@ -114,7 +131,6 @@ class TagTest {
             refused("unknown_tag", () -> segments.tag("unknown").next());
             refused("invalid_argument", () -> segments.tag(""));
             assertEquals("tag is null: name the counter", refused("invalid_argument", () -> segments.tag(null)).getMessage());
-            refused("invalid_argument", () -> segments.tag("order").take(-1));
         }
         try (Segments segments = options().name("failing").fetch(failing).timeoutMs(50).open()) {
             // A call whose time ends while the source is being asked says that instead.
@@ -157,6 +173,7 @@ class TagTest {
         segments.close();
         refused("closed", tag::next);
         refused("closed", () -> tag.take(1));
+        refused("closed", () -> tag.take(0));
         assertEquals("Tag(order of Segments(callback))", tag.toString());
     }
 

@@ -2,6 +2,7 @@ package io.leafid.spring;
 
 import io.leafid.Fetch;
 import io.leafid.Leafid;
+import io.leafid.LeafidException;
 import io.leafid.PeerTimes;
 import io.leafid.Segments;
 import io.leafid.Snowflake;
@@ -9,6 +10,8 @@ import io.leafid.WorkerClaim;
 import io.leafid.WorkerLeases;
 import io.leafid.micrometer.LeafidMetrics;
 import jakarta.persistence.EntityManagerFactory;
+import java.util.ArrayList;
+import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AbstractDependsOnBeanFactoryPostProcessor;
@@ -43,8 +46,20 @@ public class LeafidAutoConfiguration {
             ObjectProvider<PeerTimes> peerTimes) {
         Snowflake.Builder options = Snowflake.builder();
         settings.into(options.kinds(), options::option);
-        claims.ifAvailable(options::worker);
-        leases.ifAvailable(options::worker);
+        List<String> sources = new ArrayList<>();
+        if (settings.isSet("worker")) sources.add("the property leafid.worker");
+        claims.ifAvailable(claim -> {
+            options.worker(claim);
+            sources.add("a bean of WorkerClaim");
+        });
+        leases.ifAvailable(lease -> {
+            options.worker(lease);
+            sources.add("a bean of WorkerLeases");
+        });
+        if (sources.size() > 1) {
+            throw new LeafidException("invalid_argument", "worker ids come from " + String.join(" and from ", sources)
+                    + ": keep one of them");
+        }
         peerTimes.ifAvailable(options::peerTimes);
         return options.open();
     }

@@ -1,6 +1,7 @@
 package io.leafid.spring;
 
 import io.leafid.Fetch;
+import io.leafid.LeafidException;
 import io.leafid.Segments;
 import io.leafid.Snowflake;
 import io.leafid.WorkerClaim;
@@ -23,6 +24,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.ConfigurationCondition;
@@ -73,6 +75,18 @@ final class Settings {
             values(property(name), kind).filter(values -> !isVariable(name, values))
                     .ifPresent(values -> option.accept(name, values));
         });
+    }
+
+    /** A variable sets it where nothing else does, as for every language. */
+    boolean isSet(String option) {
+        ConfigurationPropertyName name = ConfigurationPropertyName.of(property(option));
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            boolean isOfVariables = ((PropertySource<?>) source.getUnderlyingSource()).getName()
+                    .equals(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
+            if (!isOfVariables && (source.getConfigurationProperty(name) != null
+                    || source.containsDescendantOf(name) == ConfigurationPropertyState.PRESENT)) return true;
+        }
+        return false;
     }
 
     private boolean asksServers(String option) {
@@ -145,7 +159,8 @@ final class Settings {
                 Set<String> known = known();
                 String uniform = each.getElement(1, Form.UNIFORM);
                 if (known.stream().noneMatch(name -> name.substring(7).replace("-", "").equals(uniform))) {
-                    throw new IllegalArgumentException(each + " is set: leafid has no such property; it has " + String.join(", ", known));
+                    throw new LeafidException("invalid_argument",
+                            each + " is set: leafid has no such property; it has " + String.join(", ", known));
                 }
             }
         }

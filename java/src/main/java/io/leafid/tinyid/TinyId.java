@@ -27,6 +27,8 @@ public final class TinyId {
      * The next id.
      *
      * @throws io.leafid.LeafidException as {@link io.leafid.Tag#next()}
+     * @throws IllegalArgumentException for null, as of tinyid's client, and for a file without a server
+     * @throws IllegalStateException without the file, as {@link Leafid#segments}
      */
     public static Long nextId(String bizType) {
         return segments().tag(named(bizType)).next();
