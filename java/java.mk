@@ -19,7 +19,8 @@ jdk := javac=$$("$${JAVA_HOME:+$$JAVA_HOME/bin/}javac" -version 2>&1 | sed -n 's
 java_mvn := mvn --quiet --batch-mode --no-transfer-progress
 maven := $(java_mvn) --file java/pom.xml -Dleafid.build=$(CURDIR)/build/java
 java_frameworks := $(java_mvn) --file java/frameworks/pom.xml -Dleafid.build=$(CURDIR)/build/java-frameworks
-java_native = build/java-native/io/leafid/native/linux-$(shell uname -m)$(if $(findstring musl,$(shell rustc -vV)),-musl)
+java_platform = $(if $(filter Darwin,$(shell uname -s)),macos,linux)-$(subst arm64,aarch64,$(shell uname -m))
+java_native = build/java-native/io/leafid/native/$(java_platform)$(if $(findstring musl,$(shell rustc -vV)),-musl)
 
 need/java: need/tools
 	@sh tests/debian.sh javac:openjdk-17-jdk-headless mvn:maven
@@ -28,7 +29,7 @@ need/java: need/tools
 
 made/java: need/java
 	@cargo build --profile $(LEAFID_PROFILE) --quiet -p leafid-java
-	@mkdir -p $(java_native) && cp $(built)/libleafid_java.so $(java_native)/
+	@mkdir -p $(java_native) && cp $(built)/libleafid_java.$(C_SHARED) $(java_native)/
 	@$(maven) -DskipTests package
 
 test/java: need/tools

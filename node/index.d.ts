@@ -299,8 +299,9 @@ export declare class Snowflake {
    * The next id: 0 to 2^63-1, above every earlier one of this generator.
    *
    * It waits for the clock, at most 2 ms, when the tick's ids are used up. Throws `ERR_LEAFID_WOULD_BLOCK`,
-   * `_CLOCK_BACKWARDS`, `_TIME_EXHAUSTED`, `_STATE_IO`, `_WORKER_LOST`, `_CLOSED`. `JSON.stringify` refuses a bigint:
-   * see {@link Snowflake.nextString}.
+   * `_CLOCK_BACKWARDS`, `_BEFORE_EPOCH`, `_TIME_EXHAUSTED`, `_STATE_IO`, `_WORKER_LOST`, `_CLOSED`; in the first call of a
+   * lazy generator, and where a lost lease cannot be claimed again, also what the constructor throws. `JSON.stringify`
+   * refuses a bigint: see {@link Snowflake.nextString}.
    */
   next(this: void): bigint
 
@@ -504,7 +505,7 @@ export interface TagStats {
   left: number
   /** Ids that calls have taken, with those that this thread reserved for its next calls. */
   ids: number
-  /** The step of the last fetch; 0 before the first. */
+  /** The step of the last fetch, or of the first fetch to come; 0 leaves it to the source. */
   step: number
   /** Whether a fetch is under way. */
   fetching: boolean
