@@ -29,6 +29,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -369,14 +370,18 @@ public:
     SegmentsOptions &server(const std::string &url) {
         return done(leafid_segments_options_add_server(get(), url.c_str()));
     }
-    /// A function that gives segments. An empty one throws std::bad_function_call at each fetch.
-    SegmentsOptions &fetch(FetchAfter fetch) {
-        return done(leafid_segments_options_set_fetch(get(), detail::ask_segment, new FetchAfter(std::move(fetch)),
-                                                      detail::drop<FetchAfter>));
-    }
-    SegmentsOptions &fetch(Fetch fetch) {
-        return this->fetch(FetchAfter([fetch = std::move(fetch)](const std::string &tag, std::int64_t step,
-                                                                 std::int64_t) { return fetch(tag, step); }));
+    /// A function that gives segments, as Fetch or FetchAfter. An empty one throws std::bad_function_call at each fetch.
+    template <class Function>
+    SegmentsOptions &fetch(Function function) {
+        if constexpr (std::is_invocable_v<Function &, const std::string &, std::int64_t>) {
+            return fetch(FetchAfter([function = std::move(function)](
+                                        const std::string &tag, std::int64_t step,
+                                        std::int64_t) mutable -> std::optional<Segment> { return function(tag, step); }));
+        } else {
+            return done(leafid_segments_options_set_fetch(get(), detail::ask_segment,
+                                                          new FetchAfter(std::move(function)),
+                                                          detail::drop<FetchAfter>));
+        }
     }
     SegmentsOptions &protocol(leafid_protocol protocol) {
         return done(leafid_segments_options_set_protocol(get(), protocol));

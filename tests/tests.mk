@@ -92,7 +92,7 @@ made/system: made/agents build/chaos/sorter
 	@$(or $(CC),cc) -O1 -Wall -Wextra -std=gnu11 -o build/system/pretend tests/system/c/pretend.c
 
 # What makes ids and can be killed, one a language: those of Python and Node are files.
-made/agents: made/c
+made/agents: need/tools made/c
 	@mkdir -p build/agents build/system
 	@cargo build --profile $(LEAFID_PROFILE) --quiet -p leafid-agent
 	@cmp -s $(built)/leafid-agent build/agents/rust || cp $(built)/leafid-agent build/agents/rust
@@ -248,7 +248,7 @@ test/recipes: need/tools build/wheels/done made/node made/recipes
 	@timeout 900 $(recipes)/venv/bin/pytest $(python_pytest) --numprocesses 3 --import-mode=prepend \
 	    -rP tests/recipes
 
-made/recipes: $(recipes)/installed
+made/recipes: need/tools $(recipes)/installed
 
 # What tests import of npm and PyPI, in a project and a venv of their own.
 build/%/installed: tests/%/package.json tests/%/requirements.txt

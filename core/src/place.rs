@@ -277,8 +277,8 @@ fn check_lock(facts: &PlaceFacts, settings: &PlaceSettings<'_>) -> Result<()> {
         _ if settings.leases => return Ok(()),
         // No statement is about a process and its own child.
         Some(worker_id) => format!(
-            "this process was forked from one that has worker id {worker_id} and would make the same ids: open after the \
-             fork, keep records, or lease the worker id"
+            "this process was forked from one that has worker id {worker_id} and would make the same ids: keep records, \
+             or lease the worker id"
         ),
         None if settings.exclusive_range => return Ok(()),
         None => format!(

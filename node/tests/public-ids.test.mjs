@@ -69,7 +69,9 @@ test('a key comes from the environment or a file', () => {
     delete process.env.LEAFID_TEST_KEY
     rmSync(folder, { recursive: true })
   }
-  assert.match(refusesType(() => new PublicIds('env:LEAFID_TEST_KEY', 1)), /^key is env:LEAFID_TEST_KEY, which is not set; /)
+  for (const name of ['LEAFID_TEST_KEY', 'ORDERS_KEY_20261129T101530']) {
+    assert.match(refusesType(() => new PublicIds(`env:${name}`, 1)), new RegExp(`^key is env:${name}, which is not set; `))
+  }
 })
 
 test('nothing shows a key', () => {

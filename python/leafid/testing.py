@@ -56,12 +56,12 @@ class _Ids:
     def _fill(self, out: _Buffer) -> _Buffer:
         view = memoryview(out)  # type: ignore[arg-type]
         is_id = view.itemsize == 8 and view.format.lstrip("@=<") in {"q", "Q", "l", "L"}
-        if not is_id or view.readonly or not view.c_contiguous:
+        is_writable = is_id and not view.readonly and view.c_contiguous
+        numbers: Any = (ctypes.c_int64 * (view.nbytes // 8)).from_buffer(view) if is_writable else None
+        if numbers is None or (len(numbers) and ctypes.addressof(numbers) % 8):
             what = f"out is a buffer of format {view.format!r}"
             raise leafid.InvalidArgumentError(f"{what}; allowed: a writable, C-contiguous one of int64 or uint64")
-        count = view.nbytes // 8
-        numbers: Any = (ctypes.c_int64 * count).from_buffer(view)
-        numbers[:] = self._take(count)
+        numbers[:] = self._take(len(numbers))
         return out
 
     def __iter__(self) -> Self:

@@ -124,7 +124,9 @@ def test_bad_arguments_are_refused():
         with pytest.raises(leafid.InvalidArgumentError):
             refused()
     strided = memoryview(array.array("q", [0, 0, 0]))[::2]
-    for out in (bytearray(8), bytes(8), array.array("i", [0, 0]), numpy.zeros(2), numpy.zeros(2, ">i8"), strided):
+    unaligned = numpy.frombuffer(bytearray(17), "i8", 2, 1)
+    buffers = bytearray(8), bytes(8), array.array("i", [0, 0]), numpy.zeros(2), numpy.zeros(2, ">i8"), strided, unaligned
+    for out in buffers:
         with pytest.raises(leafid.InvalidArgumentError, match="^out is"):
             FakeSnowflake().fill(out)
 

@@ -125,6 +125,16 @@ void after() {
     leafid::Tag order = leafid::Segments(options).tag("order");
     CHECK_NUMBER(order.next(), 1);
     CHECK_NUMBER(order.take(25).back(), 26);
+    // What can be called with two arguments as well is.
+    struct Rows {
+        std::optional<leafid::Segment> fetch(const std::string &, std::int64_t step) {
+            return leafid::Segment{1, 1 + step};
+        }
+    } rows;
+    using namespace std::placeholders;
+    options.fetch(std::bind(&Rows::fetch, &rows, _1, _2)).name(fresh_name());
+    CHECK_NUMBER(leafid::Segments(options).tag("order").next(), 1);
+    options.fetch(nullptr);
 }
 
 void lifetime() {

@@ -41,6 +41,8 @@ HOST_NOT_UNDER_QEMU = [
     "forks_while_other_threads_ask", "forks_while_other_threads_issue_and_open",
     # It takes no filters of system calls.
     "a_process_without_host_locks_holds_a_worker_id_once",
+    "a_child_has_no_worker_id_that_nothing_keeps_from_its_parent",
+    "a_file_of_leafid_s_that_may_not_be_locked_is_no_stranger_s",
     # Only slow: it computes for a minute.
     "simulation::cluster",
 ]

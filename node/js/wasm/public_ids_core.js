@@ -61,7 +61,7 @@ function mayBeKey(source) {
   const name = source.slice(source.indexOf(':') + 1)
   const count = signs => name.match(signs)?.length ?? 0
   const digits = count(/[0-9a-f]/gi)
-  return !/[/\\]/.test(name) && digits >= 16 && digits >= count(/[g-z]/gi)
+  return !/[/\\]/.test(name) && digits >= 16 && digits >= 4 * count(/[g-z]/gi)
 }
 
 /** Shows no key: the errors of Node's files name the path. */

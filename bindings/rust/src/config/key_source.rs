@@ -47,7 +47,7 @@ fn shown(source: &str) -> String {
 fn may_be_key(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
     let letters = text.bytes().filter(u8::is_ascii_alphanumeric).count() - digits;
-    !text.contains(['/', '\\']) && digits >= FEWEST_DIGITS && digits >= letters
+    !text.contains(['/', '\\']) && digits >= FEWEST_DIGITS && digits >= 4 * letters
 }
 
 fn hidden(text: &str) -> String {

@@ -257,6 +257,10 @@ class SpringBootTest {
         try (ConfigurableApplicationContext context = run(WithClaim.class, Map.of("LEAFID_WORKER", "7"))) {
             assertEquals(8, context.getBean(Snowflake.class).workerId());
         }
+        // As a placeholder of a variable that is not set.
+        try (ConfigurableApplicationContext context = run(WithClaim.class, Map.of(), "leafid.worker=${LEAFID_ORDERS_WORKER:}")) {
+            assertEquals(8, context.getBean(Snowflake.class).workerId());
+        }
     }
 
     private String refusal(String... properties) {

@@ -18,6 +18,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
@@ -40,6 +41,10 @@ final class Settings {
 
     private static final Set<String> MACHINE = new HashSet<>(Arrays.asList(
             StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME));
+
+    /** What is set there says nothing where a bean does. */
+    private static final Set<String> YIELDING = new HashSet<>(Arrays.asList(
+            StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, "defaultProperties"));
 
     /** What is sent to servers, or how: no option of a generator whose source has no URL. */
     private static final Set<String> OF_SERVERS = new HashSet<>(Arrays.asList(
@@ -77,21 +82,24 @@ final class Settings {
         });
     }
 
-    /** A variable sets it where nothing else does, as for every language. */
+    /** A variable, or a default, sets it where nothing else does, as for every language. */
     boolean isSet(String option) {
+        if (texts(option).noneMatch(text -> !text.trim().isEmpty())) return false;
         ConfigurationPropertyName name = ConfigurationPropertyName.of(property(option));
         for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
-            boolean isOfVariables = ((PropertySource<?>) source.getUnderlyingSource()).getName()
-                    .equals(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
-            if (!isOfVariables && (source.getConfigurationProperty(name) != null
+            String kind = ((PropertySource<?>) source.getUnderlyingSource()).getName();
+            if (!YIELDING.contains(kind) && (source.getConfigurationProperty(name) != null
                     || source.containsDescendantOf(name) == ConfigurationPropertyState.PRESENT)) return true;
         }
         return false;
     }
 
     private boolean asksServers(String option) {
-        return Arrays.stream(binder.bind(property(option), String[].class).orElse(new String[0]))
-                .anyMatch(source -> source.trim().toLowerCase(Locale.ROOT).matches("https?://.*"));
+        return texts(option).anyMatch(source -> source.trim().toLowerCase(Locale.ROOT).matches("https?://.*"));
+    }
+
+    private Stream<String> texts(String option) {
+        return Arrays.stream(binder.bind(property(option), String[].class).orElse(new String[0]));
     }
 
     /** {@code LEAFID_TOKEN} is {@code leafid.token} for Spring Boot. leafid reads it, too, and knows what it means. */
