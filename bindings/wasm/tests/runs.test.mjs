@@ -6,11 +6,12 @@ import { Module } from './module.mjs'
 import { Stage } from './scenario_stage.mjs'
 
 const RECORD = 'orders/worker-7.state'
+const BOTH_SLOTS = [{ asks: 'write_record' }, { asks: 'write_record' }]
 
-/** A run with worker id 7 whose next span is to be written. Its writes are the test's. */
+/** A run with worker id 7 whose next span is to be written, into both slots after a gap. Its writes are the test's. */
 function writing(take, loops = 0) {
   const stage = Object.assign(new Stage('snowflake', { worker: 7, name: 'orders', random_start: 0 }, ['write_record']), { loops })
-  stage.play({ open: 'a' }, { asks: 'write_record' }, { gets: 'a', worker_id: 7 }, { clock_ms: 10_000 }, take)
+  stage.play({ open: 'a' }, ...BOTH_SLOTS, { gets: 'a', worker_id: 7 }, { clock_ms: 10_000 }, take)
   return { stage, run: stage.processes[0] }
 }
 
@@ -28,7 +29,7 @@ test('the caller after one that had to return gets the reason why there is no sp
   const { stage } = writing({ ...take, error: 'would_block' }, 1)
   stage.play({ asks: 'write_record', fails: 'no space left' }, { log: '…' })
   stage.play({ ...take, error: 'state_io', says: 'cannot write …: no space left…' }, { ...take, error: 'would_block' })
-  stage.play({ asks: 'write_record' }, { ...take, ids: [[10_000, 7, 0]] }).end()
+  stage.play(...BOTH_SLOTS, { ...take, ids: [[10_000, 7, 0]] }).end()
 })
 
 test('a transaction that starts again is checked again; a record that another run wrote ends this one', () => {
@@ -38,7 +39,7 @@ test('a transaction that starts again is checked again; a record that another ru
   // The first try is not committed.
   run.useDisk(run.asked[0])
   files.set(RECORD, older.slice())
-  stage.play({ asks: 'write_record' }, { gets: 'x', ids: [[10_000, 7, 0]] }, { clock_ms: 10_000 })
+  stage.play(...BOTH_SLOTS, { gets: 'x', ids: [[10_000, 7, 0]] }, { clock_ms: 10_000 })
   files.set(RECORD, older)
   const says = '…was overwritten while worker id 7 was in use…'
   stage.play({ asks: 'write_record' }, { log: says }, { take: 1, by: 'x' })
