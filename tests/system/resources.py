@@ -40,24 +40,30 @@ def _():
     return str(lost).split(":")[0]
 
 
-@test("descriptors closed, the worker id opened again: the old generator's end does not unlock the new one")
+@test("descriptors closed, another worker id opened: the old generator's end does not unlock the new one")
 def _():
     where = place()
     victim = Serve().open("a", *where.options(worker=1))
     ids = victim.ids("a", 10)
     victim.do("close-descriptors")
-    victim.do("open", "b", *where.options(worker=1, max_backwards_ms=6000))
+    again = ("open", "c", *where.options(worker=1, max_backwards_ms=6000))
+    assert victim.refused(*again).code == "worker_in_use", "the old generator has it"
+    # Its descriptors have the numbers of those that were closed.
+    victim.do("open", "b", *where.options(worker=2))
     ids += victim.ids("b", 10)
     try:
         victim.do("close", "a")
     except Refused as error:
         assert error.code in ("worker_lost", "state_io"), error
     victim.do("drop", "a")
-    assert locked(where.file(1)), "the new generator's file is not locked any more"
+    assert locked(where.file(2)), "the new generator's file is not locked any more"
     _, _, first, last = victim.run("b", 4_000)
     assert first > max(ids)
-    error = Serve().refused("open", "a", *where.options(worker=1))
-    assert error.code == "worker_in_use", error
+    victim.do(*again)
+    assert victim.ids("c", 1)[0] > max(ids)
+    for worker in (1, 2):
+        error = Serve().refused("open", "a", *where.options(worker=worker))
+        assert error.code == "worker_in_use", error
 
 
 def locked(path):
