@@ -83,34 +83,10 @@ fn the_same_settings_share_one_generator() {
     assert_eq!(b.stats().unwrap().handles, 1);
 }
 
-/// As where the system calls of a service are restricted: no local sockets, and no file gets its name in /run/lock.
-#[cfg(target_os = "linux")]
-fn forbid_host_locks() {
-    use libc::{
-        BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO,
-        sock_filter,
-    };
-    let step = |code, k, jt, jf| sock_filter { code: code as u16, jt, jf, k };
-    let mut steps = [
-        step(BPF_LD | BPF_W | BPF_ABS, 0, 0, 0),
-        step(BPF_JMP | BPF_JEQ | BPF_K, libc::SYS_socket as u32, 1, 0),
-        step(BPF_JMP | BPF_JEQ | BPF_K, libc::SYS_linkat as u32, 0, 1),
-        step(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | libc::EPERM as u32, 0, 0),
-        step(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0),
-    ];
-    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-    // SAFETY: the kernel copies the program.
-    let done = unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
-    };
-    assert!(done, "{}", std::io::Error::last_os_error());
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_process_without_host_locks_holds_a_worker_id_once() {
-    use common::forks::{alone, in_child, plain_fork};
+    use common::forks::{alone, in_child, plain_fork, refuse_calls};
     if !alone("a_process_without_host_locks_holds_a_worker_id_once") {
         return;
     }
@@ -121,7 +97,8 @@ fn a_process_without_host_locks_holds_a_worker_id_once() {
     for builder in [place.builder().worker(7), beside.clone()] {
         builder.open().unwrap().close().unwrap();
     }
-    forbid_host_locks();
+    // No local sockets, and no file gets its name in /run/lock.
+    refuse_calls(&[libc::SYS_socket, libc::SYS_linkat]);
     let error = in_memory(0).exclusive_range(false).open().unwrap_err();
     assert!(error.message().contains("no host lock can be taken here"), "{error}");
     for holder in [place.builder().worker(7), in_memory(0).exclusive_range(true)] {

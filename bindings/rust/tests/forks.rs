@@ -229,31 +229,11 @@ fn forks_while_other_threads_issue_and_open() {
     place.builder().worker(64..=64).open().unwrap();
 }
 
-/// From here on this thread, and what it starts, gets no socket, as in a sandbox.
-#[cfg(target_os = "linux")]
-fn go_without_sockets() {
-    let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
-    let number = std::mem::offset_of!(libc::seccomp_data, nr) as u32;
-    let mut steps = [
-        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, number),
-        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_socket as u32),
-        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EAFNOSUPPORT as u32),
-        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-    // SAFETY: the program is read during the call.
-    let filtered = unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
-    };
-    assert!(filtered, "{}", std::io::Error::last_os_error());
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_has_no_worker_id_that_nothing_keeps_from_its_parent() {
     let without_sockets = || {
-        go_without_sockets();
+        common::forks::refuse_calls(&[libc::SYS_socket]);
         let place = Place::new();
         let flake = place.builder().persist(false).worker(7).exclusive_range(true).open().unwrap();
         flake.next().unwrap();

@@ -103,3 +103,27 @@ pub(crate) fn in_shared_memory(mut child: &mut dyn FnMut()) -> i32 {
     assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
     status
 }
+
+/// From here on these system calls fail with EPERM in this thread and what it starts, as where a service is restricted.
+/// seccomp(2)
+#[cfg(target_os = "linux")]
+pub(crate) fn refuse_calls(calls: &[libc::c_long]) {
+    let step = |code: u32, k, jt| libc::sock_filter { code: code as u16, jt, jf: 0, k };
+    let number = std::mem::offset_of!(libc::seccomp_data, nr) as u32;
+    let mut steps = vec![step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, number, 0)];
+    // Over those that follow, and over what allows the call.
+    let compared = calls.iter().zip((1..=calls.len() as u8).rev());
+    steps.extend(
+        compared.map(|(&call, over)| step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, call as u32, over)),
+    );
+    for answer in [libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32] {
+        steps.push(step(libc::BPF_RET | libc::BPF_K, answer, 0));
+    }
+    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+    // SAFETY: the kernel copies the program during the call.
+    let done = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+    };
+    assert!(done, "{}", std::io::Error::last_os_error());
+}
