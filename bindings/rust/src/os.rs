@@ -3,6 +3,8 @@
 //!
 //! All `unsafe` code of the host is below this module.
 
+#[cfg(all(test, unix))]
+pub(crate) mod child;
 pub(crate) mod clock;
 pub(crate) mod disk;
 pub(crate) mod env;

@@ -32,7 +32,7 @@ pub(crate) struct LockFile {
 impl Drop for LockFile {
     fn drop(&mut self) {
         // A forked child has no descriptor.
-        if let Ok(fd) = self.descriptor.fd() {
+        if let Some(fd) = self.descriptor.still_open() {
             // A process that opened it meanwhile sees that it is gone. A file of another user stays.
             if is_at(&self.descriptor, &self.path).unwrap_or(false) {
                 let _ = fs::remove_file(&self.path);
@@ -146,9 +146,10 @@ fn lock_opened(descriptor: ForkSafeFd, path: &Path) -> io::Result<LockAttempt> {
         Err(Errno::INTR) => return Ok(LockAttempt::Retry),
         Err(error) => return Err(error.into()),
     }
+    let held = LockFile { descriptor, path: path.to_owned() };
     // The last holder may have removed it meanwhile.
-    Ok(match is_at(&descriptor, path)? {
-        true => LockAttempt::Locked(LockFile { descriptor, path: path.to_owned() }),
+    Ok(match is_at(&held.descriptor, path)? {
+        true => LockAttempt::Locked(held),
         false => LockAttempt::Retry,
     })
 }
@@ -175,7 +176,10 @@ pub(crate) fn names_of(directory: &Path, worker_id: u32) -> Vec<String> {
 fn is_locked(path: &Path) -> bool {
     let Ok(descriptor) = ForkSafeFd::open(|| open(path)) else { return false };
     let Ok(fd) = descriptor.fd() else { return false };
-    rustix::fs::flock(fd, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+    let locked = rustix::fs::flock(fd, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK);
+    // For all copies of the descriptor.
+    let _ = rustix::fs::flock(fd, FlockOperation::Unlock);
+    locked
 }
 
 /// The process that holds the lock, by proc_locks(5).
@@ -231,6 +235,7 @@ fn make(directory: &Path, path: &Path) -> io::Result<()> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::os::child::in_child;
     use rustix::fs::CWD;
 
     #[test]
@@ -328,18 +333,11 @@ mod tests {
     fn a_file_of_leafid_s_that_may_not_be_locked_is_no_stranger_s() {
         let dir = tempfile::tempdir().unwrap();
         drop(lock(dir.path(), "orders", 7).unwrap());
-        // SAFETY: the child runs this test's own code and ends at once.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
+        let ended_well = in_child(|| {
             let refused = refuse_flock().is_ok().then(|| lock(dir.path(), "orders", 7).err()).flatten();
-            let right = refused.is_some_and(|error| is_lasting(&error) && !is_strangers(&error));
-            // SAFETY: ends the child.
-            unsafe { libc::_exit(i32::from(!right)) };
-        }
-        let mut status = -1;
-        // SAFETY: waits for the child made above.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 0);
+            refused.is_some_and(|error| is_lasting(&error) && !is_strangers(&error))
+        });
+        assert!(ended_well());
     }
 
     /// From now on flock fails in this process, with EACCES. seccomp(2)

@@ -211,16 +211,7 @@ mod tests {
             assert!(run(Duration::from_millis(1), hangs).done().is_none());
         }
         assert!(run(Duration::from_secs(5), || 1).done().is_none(), "no further one is begun");
-        // SAFETY: the child runs this test's own code and ends at once.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            let done = run(Duration::from_secs(5), || 1).done();
-            // SAFETY: ends the child.
-            unsafe { libc::_exit(i32::from(done != Some(1))) };
-        }
-        let mut status = -1;
-        // SAFETY: waits for the child made above.
-        unsafe { libc::waitpid(child, &mut status, 0) };
-        assert_eq!(status, 0);
+        let ended_well = crate::os::child::in_child(|| run(Duration::from_secs(5), || 1).done() == Some(1));
+        assert!(ended_well());
     }
 }

@@ -408,7 +408,7 @@ impl LockedFile for SystemFile {
     }
 
     fn unlock(&self) {
-        if let Ok(fd) = self.descriptor.fd() {
+        if let Some(fd) = self.descriptor.still_open() {
             let _ = rustix::fs::flock(fd, FlockOperation::Unlock);
         }
     }

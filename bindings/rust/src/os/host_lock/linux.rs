@@ -11,17 +11,31 @@ use leafid_core::options::deployment::Scope;
 use leafid_core::{Code, Error, Result, Utc};
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, acceptfrom, bind, connect, listen, socket_with,
+    AddressFamily, Shutdown, SocketAddrUnix, SocketFlags, SocketType, acceptfrom, bind, connect, listen,
+    shutdown, socket_with,
 };
 use std::fs;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
+
+/// A millisecond each.
+const COPY_WAITS: u32 = 200;
 
 /// The lock of a held worker id, in two parts. A host may allow only one of them.
 struct SocketAndFile {
     socket: Option<ForkSafeFd>,
     _file: Option<LockFile>,
+}
+
+impl Drop for SocketAndFile {
+    fn drop(&mut self) {
+        // For all copies of the descriptor: see `bind_socket`.
+        if let Some(fd) = self.socket.as_ref().and_then(ForkSafeFd::still_open) {
+            let _ = shutdown(fd, Shutdown::Both);
+        }
+    }
 }
 
 impl HostLock for SocketAndFile {
@@ -33,7 +47,8 @@ impl HostLock for SocketAndFile {
 
 /// Locks this worker id on this host; `None` if another process holds it. Errors: `state_io`.
 pub(crate) fn system_lock(name: &str, worker_id: u32) -> Result<Option<Box<dyn HostLock>>> {
-    let socket = match bind_socket(name, worker_id) {
+    let wait = || std::thread::sleep(Duration::from_millis(1));
+    let socket = match bind_socket(name, worker_id, wait) {
         Ok(socket) => Some(socket),
         Err(Errno::ADDRINUSE) => return Ok(None),
         // Sandboxes that allow no such socket. Other errors may pass, and without a lock the id could be held twice.
@@ -56,13 +71,17 @@ pub(crate) fn system_lock(name: &str, worker_id: u32) -> Result<Option<Box<dyn H
             return Err(Error::new(Code::StateIo, message));
         }
     };
+    let mut lock = SocketAndFile { socket, _file: None };
     match lock_file::lock(Path::new(lock_file::LOCK_DIR), name, worker_id) {
         Ok(None) => Ok(None),
-        Ok(file) => Ok(Some(Box::new(SocketAndFile { socket, _file: file }))),
+        Ok(file) => {
+            lock._file = file;
+            Ok(Some(Box::new(lock)))
+        }
         // On many systems only root may write there: the socket is enough.
         Err(error) if lock_file::is_lasting(&error) => {
             log::debug!("leafid: no lock file of worker id {worker_id} in {}: {error}", lock_file::LOCK_DIR);
-            Ok(Some(Box::new(SocketAndFile { socket, _file: None })))
+            Ok(Some(Box::new(lock)))
         }
         // A process with another network may hold it.
         Err(error) => Err(lock_file::failed(name, worker_id, &error)),
@@ -77,13 +96,23 @@ fn unconnected() -> rustix::io::Result<std::os::fd::OwnedFd> {
     socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
 }
 
-fn bind_socket(name: &str, worker_id: u32) -> rustix::io::Result<ForkSafeFd> {
+/// Of a lock that was dropped, a child that is being forked has a copy until it runs: this waits for it, up to
+/// [`COPY_WAITS`] times.
+fn bind_socket(name: &str, worker_id: u32, mut wait: impl FnMut()) -> rustix::io::Result<ForkSafeFd> {
     let address = address(name, worker_id)?;
     // Registered while unbound, so that a fork in between inherits nothing that holds the id.
     let descriptor = ForkSafeFd::open(|| Ok(unconnected()?))
         .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     let fd = descriptor.fd().map_err(|_| Errno::BADF)?;
-    bind(fd, &address)?;
+    let mut waits = 0;
+    while let Err(error) = bind(fd, &address) {
+        let is_dropped = || connect(&unconnected()?, &address);
+        if error != Errno::ADDRINUSE || waits == COPY_WAITS || is_dropped() != Err(Errno::CONNREFUSED) {
+            return Err(error);
+        }
+        waits += 1;
+        wait();
+    }
     // Connections of processes that ask for the holder stay in the queue until the next renewal.
     listen(fd, 4_096)?;
     Ok(descriptor)
@@ -184,15 +213,44 @@ fn describe(pid: i32, started_ms: Option<i64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::os::child::in_child;
 
     #[test]
     fn the_names_of_a_worker_id_are_seen() {
-        let name = format!("names.of-{}-4", std::process::id());
-        let lock = system_lock(&name, 4_000_000_001).unwrap().unwrap();
-        assert!(names_of(4_000_000_001, None).contains(&name));
-        assert!(names_of(1, None).iter().all(|other| !other.contains(&name)));
-        drop(lock);
-        assert!(!names_of(4_000_000_001, None).contains(&name));
+        let seen = in_child(|| {
+            let name = format!("names.of-{}-4", std::process::id());
+            let lock = system_lock(&name, 4_000_000_001).unwrap().unwrap();
+            assert!(names_of(4_000_000_001, None).contains(&name));
+            assert!(names_of(1, None).iter().all(|other| !other.contains(&name)));
+            // No other thread of the child forks: nothing has a copy.
+            drop(lock);
+            !names_of(4_000_000_001, None).contains(&name)
+        });
+        assert!(seen());
+    }
+
+    #[test]
+    fn a_copy_of_a_dropped_lock_is_waited_for_and_a_lock_is_not() {
+        let ended_well = in_child(|| {
+            let name = format!("copied-{}", std::process::id());
+            let dropped = || {
+                let lock = SocketAndFile { socket: Some(bind_socket(&name, 7, || {}).unwrap()), _file: None };
+                lock.socket.as_ref().unwrap().fd().unwrap().try_clone_to_owned().unwrap()
+            };
+            let (mut copy, mut waits) = (Some(dropped()), 0);
+            let bound = bind_socket(&name, 7, || {
+                waits += 1;
+                copy = copy.take().filter(|_| waits < 3);
+            });
+            assert!(bound.is_ok() && waits == 3, "{waits}");
+            let waited = || panic!("it is held");
+            assert_eq!(bind_socket(&name, 7, waited).err(), Some(Errno::ADDRINUSE));
+            drop(SocketAndFile { socket: bound.ok(), _file: None });
+            let (_copy, mut waits) = (dropped(), 0);
+            assert_eq!(bind_socket(&name, 7, || waits += 1).err(), Some(Errno::ADDRINUSE));
+            waits == COPY_WAITS
+        });
+        assert!(ended_well());
     }
 
     #[test]
@@ -214,9 +272,7 @@ mod tests {
 
     #[test]
     fn a_lock_file_that_cannot_be_opened_now_is_not_taken_for_none() {
-        // SAFETY: the child opens the lock alone, and ends.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
+        let ended_well = in_child(|| {
             // SAFETY: copies and closes a descriptor of the child's own, and sets its limit.
             unsafe {
                 let next = libc::dup(0);
@@ -227,24 +283,19 @@ mod tests {
             }
             let failed = system_lock("full", 4_000_000_002).err().map(|error| error.to_string());
             let says = |word| failed.as_ref().is_some_and(|failed| failed.contains(word));
-            let right = says("/leafid-full-4000000002.lock: ") && says("os error 24");
-            // SAFETY: ends the child.
-            unsafe { libc::_exit(i32::from(!right)) };
-        }
-        let mut status = -1;
-        // SAFETY: waits for the child made above.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 0);
+            says("/leafid-full-4000000002.lock: ") && says("os error 24")
+        });
+        assert!(ended_well());
     }
 
     #[test]
     fn those_who_asked_are_let_go_of() {
         let name = format!("drain-{}", std::process::id());
-        let lock = SocketAndFile { socket: Some(bind_socket(&name, 7).unwrap()), _file: None };
+        let lock = SocketAndFile { socket: Some(bind_socket(&name, 7, || {}).unwrap()), _file: None };
         for _ in 0..3 {
             assert_eq!(peer(&name, 7).unwrap().pid, std::process::id() as i32);
         }
         lock.drain_queries();
-        assert_eq!(acceptfrom(lock.socket.unwrap().fd().unwrap()).err(), Some(Errno::AGAIN));
+        assert_eq!(acceptfrom(lock.socket.as_ref().unwrap().fd().unwrap()).err(), Some(Errno::AGAIN));
     }
 }

@@ -170,6 +170,12 @@ impl ForkSafeFd {
             false => Err(io::Error::other("opened before a fork, by the parent")),
         }
     }
+
+    /// The same, unless other code closed it: the number may then belong to another file.
+    pub(crate) fn still_open(&self) -> Option<BorrowedFd<'_>> {
+        let is_open = self.entry.state.load(Acquire) == self.state && self.entry.descriptor().is_some();
+        self.fd().ok().filter(|_| is_open)
+    }
 }
 
 impl Drop for ForkSafeFd {
@@ -177,8 +183,7 @@ impl Drop for ForkSafeFd {
         if self.generation != process::generation() {
             return;
         }
-        // Otherwise other code closed it, and the number may now belong to another file.
-        if self.entry.state.load(Acquire) == self.state && self.entry.descriptor().is_some() {
+        if self.still_open().is_some() {
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.fd) };
         }

@@ -61,18 +61,10 @@ fn without_a_directory_the_process_remembers() {
     assert_eq!((one.take_unused("order").unwrap(), one.recent().unwrap()), (vec![], vec![]));
     #[cfg(unix)]
     {
-        // SAFETY: the child runs this test's own code and ends at once.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            let empty = other.after("order").unwrap() == 0;
-            let works = other.accept("order", &[segment(7, 8)], 0).is_ok();
-            // SAFETY: ends the child.
-            unsafe { libc::_exit(i32::from(!(empty && works))) };
-        }
-        let mut status = -1;
-        // SAFETY: waits for the child made above.
-        unsafe { libc::waitpid(child, &mut status, 0) };
-        assert_eq!(status, 0, "a child begins with none");
+        let begins_with_none = crate::os::child::in_child(|| {
+            other.after("order").unwrap() == 0 && other.accept("order", &[segment(7, 8)], 0).is_ok()
+        });
+        assert!(begins_with_none());
     }
     assert_eq!(other.after("order").unwrap(), 6_000);
 }

@@ -57,9 +57,7 @@ fn a_directory_that_may_be_searched_and_not_read_is_found_and_left_to_its_owner_
     fs::set_permissions(base.path(), fs::Permissions::from_mode(0o311)).unwrap();
     let path = base.path().join("file");
     assert!(directory_of(&path).is_some() && sync_directories(&base.path().join("none")).is_err());
-    // SAFETY: the child runs this test's own code and ends at once.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
+    let ended_well = crate::os::child::in_child(|| {
         // SAFETY: root becomes nobody, whom modes bind; who is another user already stays that.
         let _ = unsafe { libc::setresuid(65_534, 65_534, 65_534) };
         let is_unreadable = File::open(base.path()).is_err();
@@ -67,14 +65,11 @@ fn a_directory_that_may_be_searched_and_not_read_is_found_and_left_to_its_owner_
             directory_of(&path).and_then(|directory| rustix::io::fcntl_getfd(directory.fd().ok()?).ok());
         let is_kept = found.is_some_and(|flags| flags.contains(rustix::io::FdFlags::CLOEXEC));
         let synced = sync_directories(base.path()).is_ok();
-        // SAFETY: ends the child.
-        unsafe { libc::_exit(i32::from(!(is_unreadable && is_kept && synced))) };
-    }
-    let mut status = -1;
-    // SAFETY: waits for the child made above.
-    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        is_unreadable && is_kept && synced
+    });
+    let ended_well = ended_well();
     fs::set_permissions(base.path(), fs::Permissions::from_mode(0o700)).unwrap();
-    assert_eq!(status, 0);
+    assert!(ended_well);
 }
 
 #[test]
