@@ -1,19 +1,16 @@
 //! Segments from a callback: ids in order, fetched ahead, each once.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-#[path = "common/hang.rs"]
-mod hang;
-#[path = "common/untold.rs"]
-mod untold;
+mod common;
 
-use hang::{HANG, PATIENT_MS};
+use common::untold::Untold;
+use common::{PATIENT_MS, unique_name, until};
 use leafid::{Code, FetchRequest, Fetched, Segment, Segments, SegmentsBuilder};
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use untold::Untold;
 
 /// A counter, as a database has one, and what it was asked.
 #[derive(Default)]
@@ -42,25 +39,12 @@ impl Counter {
 
     fn builder(self: &Arc<Self>) -> SegmentsBuilder {
         let counter = Arc::clone(self);
-        let builder = Segments::builder().persist(false).name(unique()).timeout_ms(PATIENT_MS);
+        let builder = Segments::builder().persist(false).name(unique_name()).timeout_ms(PATIENT_MS);
         builder.fetch(move |request| Ok(counter.give(request)))
     }
 
     fn steps(&self) -> Vec<i64> {
         self.asked.lock().unwrap().iter().map(|request| request.step).collect()
-    }
-}
-
-fn unique() -> String {
-    static NUMBER: AtomicUsize = AtomicUsize::new(0);
-    format!("segments-{}-{}", std::process::id(), NUMBER.fetch_add(1, SeqCst))
-}
-
-fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !done() {
-        assert!(begun.elapsed() < HANG, "{what}");
-        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -119,7 +103,7 @@ fn an_error_has_its_own_text_and_code() {
     std::thread::scope(|scope| {
         for (give, ms, code, text) in cases {
             scope.spawn(move || {
-                let ids = Segments::builder().persist(false).name(unique()).timeout_ms(ms).fetch(give);
+                let ids = Segments::builder().persist(false).name(unique_name()).timeout_ms(ms).fetch(give);
                 let ids = ids.open().unwrap();
                 let error = ids.tag("order").unwrap().next().unwrap_err();
                 assert_eq!(error.code(), code, "{error}");
@@ -157,7 +141,7 @@ fn futures_wait_without_a_thread_and_time_out() {
     assert_eq!(block_on(order.take_async(10)).unwrap().len(), 10);
     let ids = Segments::builder()
         .persist(false)
-        .name(unique())
+        .name(unique_name())
         .timeout_ms(150)
         .fetch(|_| Err("away".into()))
         .open()
@@ -174,7 +158,7 @@ fn ten_thousand_waiters_cause_one_request() {
     let (counts, opens) = (Arc::clone(&asked), Arc::clone(&open));
     let ids = Segments::builder()
         .persist(false)
-        .name(unique())
+        .name(unique_name())
         .timeout_ms(30_000)
         .fetch(move |_| {
             counts.fetch_add(1, SeqCst);
@@ -212,7 +196,7 @@ fn a_slow_tag_delays_no_other() {
     let is_served = Arc::clone(&served);
     let ids = Segments::builder()
         .persist(false)
-        .name(unique())
+        .name(unique_name())
         .timeout_ms(PATIENT_MS)
         .fetch(move |request| {
             let is_slow = request.tag.starts_with("slow");
@@ -234,11 +218,11 @@ fn metrics_count_ids_waits_and_fetches_by_outcome() {
     let counter = Counter::slow(30);
     let fails = Arc::new(AtomicUsize::new(0));
     let failing = Arc::clone(&fails);
-    let builder = Segments::builder().persist(false).name(unique()).fetch(move |request| {
-        match failing.fetch_add(1, SeqCst) {
-            0 => Err("the database is away".into()),
-            _ => Ok(counter.give(request)),
-        }
+    let builder = Segments::builder().persist(false).name(unique_name()).fetch(move |request| match failing
+        .fetch_add(1, SeqCst)
+    {
+        0 => Err("the database is away".into()),
+        _ => Ok(counter.give(request)),
     });
     let ids = builder.open().unwrap();
     let tag = ids.tag("order").unwrap();
@@ -306,7 +290,7 @@ struct Directory(std::path::PathBuf);
 
 impl Directory {
     fn new() -> Directory {
-        let path = std::env::temp_dir().join(unique());
+        let path = std::env::temp_dir().join(unique_name());
         std::fs::create_dir(&path).unwrap();
         Directory(path)
     }
@@ -394,7 +378,7 @@ fn a_source_that_hangs_keeps_no_other_from_its_ids() {
     let is_served = Arc::clone(&served);
     let hangs = Segments::builder()
         .persist(false)
-        .name(unique())
+        .name(unique_name())
         .fetch(move |_| {
             until("the other", || is_served.load(SeqCst) == 1);
             Ok(None)

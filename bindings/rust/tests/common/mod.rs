@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// A name that no other test of this host uses: a worker id is taken on the whole host.
+/// A name that no other test of this host uses: a worker id is taken on the whole host. None is in another one.
 pub(crate) fn unique_name() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    format!("t{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed))
+    format!("t{}-{:04}", std::process::id(), NEXT.fetch_add(1, Relaxed))
 }
 
 /// Waits until this is so.
