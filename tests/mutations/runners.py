@@ -30,8 +30,8 @@ RELEASE = {"LTO": "off", "OPT_LEVEL": "1", "CODEGEN_UNITS": "16", "DEBUG": "0"}
 QUICK_RELEASE = {f"CARGO_PROFILE_RELEASE_{key}": value for key, value in RELEASE.items()}
 #: What tests said that fail for a reason which their break names.
 SAID = {}
-#: What is broken may take memory without end. Node reserves more than it takes.
-MEMORY = (4 << 30, 4 << 30)
+#: What is broken may take memory without end. Node reserves more than it takes, and tests with children made by hand 8 GiB.
+MEMORY = (10 << 30, 10 << 30)
 
 
 def bounded(command, seconds, limit=(), more=None):
