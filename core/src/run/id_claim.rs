@@ -269,7 +269,7 @@ impl IdClaim {
         match opened.into_result() {
             Ok(Some(found)) => {
                 m.observe(found.stored());
-                let (file, warning) = found.into_file(&m.settings.rules, m.now_ms);
+                let (file, warning) = found.into_file(&m.rules(), m.now_ms);
                 warning.into_iter().for_each(|warning| m.notices.warn(warning));
                 self.open(file, m);
             }

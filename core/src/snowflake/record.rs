@@ -208,7 +208,8 @@ impl Record {
 
     /// The older record of a file whose newest slot cannot be read, raised above any span that the slot may have held:
     /// none was used that ended more than the longest span above the older record. Earlier versions used such spans, and
-    /// ended none further ahead of the clock than the rules allow.
+    /// ended none further ahead of the clock than the rules of their place allowed; a clock that was set back since is
+    /// not covered for them.
     pub(crate) fn with_lost_slot(mut self, rules: &Rules, now_ms: i64) -> Record {
         let ahead_ms = rules.bridged_ms().max(LONGEST_SPAN_MS);
         let ahead = self.layout.tick_from(now_ms + ahead_ms).unwrap_or(0);

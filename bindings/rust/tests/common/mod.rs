@@ -28,6 +28,22 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// The error that is meant: not that of a call whose whole time a slow disk needed.
+pub(crate) fn refusal(mut call: impl FnMut() -> leafid::Error) -> leafid::Error {
+    let mut found = None;
+    until("the error that is meant", || {
+        found = Some(call()).filter(|error| error.code() != leafid::Code::SegmentUnavailable);
+        found.is_some()
+    });
+    found.unwrap()
+}
+
+/// A directory in memory, if /dev/shm is there: for calls that give up a slow disk.
+pub(crate) fn in_memory() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
+}
+
 /// A state directory and a name of the test's own.
 pub(crate) struct Place {
     pub(crate) dir: tempfile::TempDir,
@@ -39,11 +55,9 @@ impl Place {
         Place { dir: tempfile::tempdir().unwrap(), name: unique_name() }
     }
 
-    /// In memory, where that is a directory: for programs whose calls give up a disk after two seconds.
+    /// As `new`, in memory if /dev/shm is there.
     pub(crate) fn in_memory() -> Place {
-        let memory = Path::new("/dev/shm");
-        let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-        Place { dir: dir.unwrap(), name: unique_name() }
+        Place { dir: in_memory(), name: unique_name() }
     }
 
     pub(crate) fn builder(&self) -> SnowflakeBuilder {
