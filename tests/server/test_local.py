@@ -120,7 +120,8 @@ def test_a_worker_id_that_the_store_has_leased_is_refused_until_its_span_is_over
         until_ms = now_ms() + 700
         assert client.post("/api/worker/release", holder(own, lease, until_ms))[0] == 204
         with Server(any_store.url, *options, wait=False) as server:
-            assert server.process.wait() == 1 or now_ms() >= until_ms, "its span is not over"
+            until(lambda: server.process.poll() is not None or "listens on" in server.log(), "it ends or serves")
+            assert server.process.poll() == 1 or now_ms() >= until_ms, "its span is not over"
         until(lambda: now_ms() > until_ms, "it is")
         with Server(any_store.url, *options) as server:
             assert min(ids_of(server)) >> 22 >= until_ms - 1_288_834_974_657
