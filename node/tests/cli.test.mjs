@@ -2,20 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Snowflake, decode, version } from 'leafid'
-import { HANG, directory, space, start, vectors } from './support.mjs'
+import { HANG, inMemory, space, start, vectors } from './support.mjs'
 
 const require = createRequire(import.meta.url)
 const program = join(require.resolve('leafid/package.json'), '../../.bin/leafid')
 const env = { ...process.env }
 delete env.LEAFID_WORKER
-
-/** In memory, where that is a directory: the program's calls give up a disk after two seconds. */
-const inMemory = () => ({ ...space(), ...(existsSync('/dev/shm') && { stateDir: directory('/dev/shm') }) })
 
 const run = (args, input = '') => spawnSync(program, args, { input, env, encoding: 'utf8', timeout: HANG })
 

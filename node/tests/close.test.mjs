@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
-import { record, space, start } from './support.mjs'
+import { inMemory, record, space, start } from './support.mjs'
 
 
 test('after close every call is closed, and a second close is nothing', () => {
@@ -58,7 +58,7 @@ test('nothing keeps the process, and each end of it closes: the record ends at t
     'new (require("worker_threads").Worker)("setInterval(() => {}, 5)", { eval: true }); setTimeout(() => process.exit(0), 50)': 0,
   }
   for (const [program, expected] of Object.entries(ends)) {
-    const options = { ...space(), worker: 7 }
+    const options = { ...inMemory(), worker: 7 }
     const { ended } = start(
       t,
       `const flake = new Snowflake(options); let last = flake.take(10)[9]; console.log(String(last)); ${program}`,

@@ -13,7 +13,7 @@ const { Snowflake, LeafidError, decode, compose } = require('leafid')
 test('from CommonJS', async () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'leafid-node-'))
   process.on('exit', () => rmSync(stateDir, { recursive: true, force: true }))
-  const options = { worker: { first: 0, last: 31 }, name: `node-${randomBytes(6).toString('hex')}`, stateDir }
+  const options = { worker: { first: 0, last: 31 }, name: `node-${randomBytes(6).toString('hex')}`, stateDir, timeoutMs: 60_000 }
   const flake = new Snowflake(options)
   const { timestampMs, workerId, sequence } = decode(flake.next())
   assert.equal(decode(compose(timestampMs, workerId, sequence)).timestampMs, timestampMs)

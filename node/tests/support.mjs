@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -32,13 +32,17 @@ export const wasm = process.env.LEAFID_WASM === '1'
 
 let hosts = 0
 /** As on another host: another state directory, and without one other settings. */
-export const elsewhere = () => (wasm ? { persist: false, randomStart: ++hosts } : { stateDir: directory(), timeoutMs: PATIENT })
+export const elsewhere = () => ({ timeoutMs: PATIENT, ...(wasm ? { persist: false, randomStart: ++hosts } : { stateDir: directory() }) })
 
 /** An id space that no other test of this host shares: a name, and where its records are kept, if they are. */
 export const space = () => ({
   name: `node-${randomBytes(6).toString('hex')}`,
-  ...(wasm ? { persist: false } : { stateDir: directory(), timeoutMs: PATIENT }),
+  timeoutMs: PATIENT,
+  ...(wasm ? { persist: false } : { stateDir: directory() }),
 })
+
+/** In memory, if /dev/shm is there: a program, and the end of one, give up a slow disk after two seconds. */
+export const inMemory = () => ({ ...space(), ...(existsSync('/dev/shm') && { stateDir: directory('/dev/shm') }) })
 
 /** What the call throws. */
 export function thrown(call) {

@@ -134,6 +134,7 @@ def test_what_it_raises_is_not_kept_for_ever(opened, wait):
     order = ids.tag("order")
     with pytest.raises(leafid.SegmentUnavailableError):
         order.next(timeout_ms=300)
+    wait(lambda: gone)
     fails.clear()
     assert order.next() == 1
     gc.collect()

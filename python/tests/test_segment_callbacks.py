@@ -137,15 +137,19 @@ def test_one_that_does_not_take_its_arguments_is_the_users_error(opened):
 
 
 def test_one_that_has_another_thread_ask_its_own_tag(opened):
+    let_go = threading.Event()
+
     def fetch(tag, step):
         asks = threading.Thread(target=lambda: pytest.raises(leafid.SegmentUnavailableError, order.next))
         asks.start()
         asks.join()
+        let_go.wait()
         return range(1, 1 + step)
 
     order = opened(fetch, timeout_ms=1000).tag("order")
     with pytest.raises(leafid.SegmentUnavailableError, match="has not answered for"):
         order.next(timeout_ms=100)
+    let_go.set()
     assert order.next(timeout_ms=60_000) == 1
 
 

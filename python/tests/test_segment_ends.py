@@ -78,8 +78,8 @@ def fetch(tag, step):
     given.append(step)
     return range(1, 6)
 order = leafid.Segments(fetch=fetch, **space).tag("order")
-signal.setitimer(signal.ITIMER_REAL, 0.3)
 try:
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
     order.take(50)
 except TimeoutError:
     say("stopped")

@@ -30,7 +30,7 @@ def test_a_directory_is_shared(space, counters):
 
 
 def test_ids_from_a_server(space, server):
-    with leafid.Segments(server.url, protocol="range", **space) as ids:
+    with leafid.Segments(server.url, protocol="range", request_timeout_ms=60_000, **space) as ids:
         order = ids.tag("order/日本")
         assert [order.next(), *order.take(2500)] == list(range(1, 2502))
         assert asyncio.run(order.take_async(10)) == list(range(2502, 2512))

@@ -194,7 +194,7 @@ def test_one_that_has_another_thread_ask_gives_up(space, wait):
         asking.start()
         asking.join()
 
-    lazy = leafid.Snowflake(asks, **space | {"timeout_ms": 200}, lazy=True)
+    lazy = leafid.Snowflake(asks, **space | {"timeout_ms": 2000}, lazy=True)
     with pytest.raises(leafid.WorkerLostError, match="did not answer"):
         lazy.next()
     lazy.close()

@@ -155,8 +155,10 @@ fn clients_send_their_token_and_trust_their_authority() {
     }
     assert_eq!(ids.len(), 1_000);
     assert_distinct(ids);
-    let flake =
-        || Snowflake::builder().persist(false).name(&store.tag).worker(url.as_str()).ca_file(path("ca.pem"));
+    let flake = || {
+        let builder = Snowflake::builder().persist(false).name(&store.tag).worker(url.as_str());
+        builder.ca_file(path("ca.pem")).timeout_ms(20_000).request_timeout_ms(20_000)
+    };
     assert_distinct(flake().token(&token).open().unwrap().take(5_000).unwrap());
     let error = flake().token("leafid_wrong").open().unwrap_err();
     assert!(error.to_string().contains("unknown token"), "{error}");

@@ -116,7 +116,9 @@ fn a_tag_takes_a_kibibyte_at_most_and_a_name_without_a_row_nothing() {
         connection.close().await.unwrap();
     });
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let options = format!("leafid-server --listen {address} --no-snowflake --warm-tags 0 --store");
+    let options = format!(
+        "leafid-server --listen {address} --no-snowflake --warm-tags 0 --timeout-ms 60000 --store-timeout-ms 60000 --store"
+    );
     let words: Vec<_> = options.split(' ').chain([&*store]).map(Into::into).collect();
     thread::spawn(move || leafid_server::main(words));
     let stream = loop {

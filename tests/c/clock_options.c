@@ -76,7 +76,7 @@ static void peers_that_hang(void) {
     struct peers peers = {.n = 3, .off_ms = 60000, .hangs = true};
     leafid_snowflake *flake;
     leafid_snowflake_options *options = options_for(fresh_dir(), fresh_name(), "3");
-    CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, 2000), LEAFID_OK);
+    CHECK_STATUS(leafid_snowflake_options_set_timeout_ms(options, 10000), LEAFID_OK);
     CHECK_STATUS(leafid_snowflake_options_set_peer_times(options, ask, &peers, freed), LEAFID_OK);
     CHECK_STATUS(open_and_free(options, &flake), LEAFID_OK);
     leafid_snowflake_free(flake);

@@ -171,6 +171,7 @@ static void exit_in_a_fetch(void) {
             if (leafid_segments_open(options, &segments) != LEAFID_OK) _exit(3);
             if (leafid_segments_tag(segments, "order", &tag) != LEAFID_OK) _exit(4);
             if (leafid_tag_next_within(tag, 50, &id) != LEAFID_SEGMENT_UNAVAILABLE) _exit(5);
+            while (atomic_load(&counter->calls) == 0) pause_ms(1);
             if (frees) {
                 leafid_tag_free(tag);
                 leafid_segments_free(segments);

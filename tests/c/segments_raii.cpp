@@ -65,7 +65,7 @@ void issues() {
     CHECK(first >= 1 && order.next(1000) == first + 1);
     std::vector<std::int64_t> ids = order.take(3);
     CHECK(ids.size() == 3 && ids[0] == first + 2 && ids[2] == first + 4);
-    CHECK(order.take(100, 2000).size() == 100);
+    CHECK(order.take(100, PATIENT_MS).size() == 100);
     std::int64_t few[2];
     order.fill(few, 2);
     CHECK(few[1] > few[0]);

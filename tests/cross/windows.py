@@ -57,7 +57,8 @@ def kill(process):
 def what_check_finds(directory, name):
     status, out, error = run("check", "--worker", "0-31", "--name", name, "--state-dir", directory)
     assert status == 0, out + error
-    lines = [line.split(maxsplit=1)[0] for line in out.splitlines()]
+    # A disk may be slow.
+    lines = [line.split(maxsplit=1)[0] for line in out.splitlines() if "calls wait for such writes" not in line]
     assert lines and set(lines) == {"ok"}, out
 
 

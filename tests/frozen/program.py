@@ -4,19 +4,20 @@ import sys
 
 import leafid
 
-directory = sys.argv[1]
-with leafid.Snowflake(7, state_dir=directory) as flake:
+# A disk that has just written the program is slow.
+options = {"state_dir": sys.argv[1], "timeout_ms": 60_000}
+with leafid.Snowflake(7, **options) as flake:
     made = flake.next()
 time = leafid.decode(made).time
 assert leafid.first_id_at(time) <= made <= leafid.last_id_at(time)
 assert leafid.uuid_to_id(leafid.id_to_uuid(made)) == made
 
 # A warning, without logging.
-with open(f"{directory}/default/worker-7.state", "r+b") as file:
+with open(f"{sys.argv[1]}/default/worker-7.state", "r+b") as file:
     file.write(b"damaged")
-leafid.Snowflake(7, state_dir=directory).close()
+leafid.Snowflake(7, **options).close()
 
-with leafid.Snowflake(lambda name, previous: 9, name="claimed", state_dir=directory) as flake:
+with leafid.Snowflake(lambda name, previous: 9, name="claimed", **options) as flake:
     assert flake.worker_id == 9
 
 
@@ -24,7 +25,7 @@ async def fetch(tag, step):
     return range(1, 1001)
 
 
-with leafid.Segments(fetch=fetch, state_dir=directory) as segments:
+with leafid.Segments(fetch=fetch, **options) as segments:
     order = segments.tag("order")
     assert order.next() == 1
     try:

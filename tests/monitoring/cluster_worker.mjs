@@ -7,9 +7,9 @@ import { Segments, Snowflake } from 'leafid'
 const { NAME: name, STATE: stateDir, WORKER } = process.env
 createRequire(import.meta.url)('leafid/prometheus').register(client.register)
 new client.AggregatorRegistry()
-const flake = new Snowflake({ worker: Number(WORKER), name, stateDir })
-const options = { create: true, tags: { order: {} }, name, stateDir }
-const ids = await Segments.open(`file:${stateDir}/counters`, options)
+const space = { name, stateDir, timeoutMs: 60_000 }
+const flake = new Snowflake({ worker: Number(WORKER), ...space })
+const ids = await Segments.open(`file:${stateDir}/counters`, { create: true, tags: { order: {} }, ...space })
 for (let taken = 0; taken < 7; taken++) flake.next()
 const order = ids.tag('order')
 await order.next()

@@ -14,7 +14,7 @@ import * as wasm from 'leafid/wasm'
 const { Snowflake, metrics } = leafid
 const { register } = createRequire(import.meta.url)('leafid/prometheus')
 let number = 0
-const space = () => ({ name: `p${process.pid}-${number++}`, stateDir: mkdtempSync(join(tmpdir(), 'leafid-')) })
+const space = () => ({ name: `p${process.pid}-${number++}`, stateDir: mkdtempSync(join(tmpdir(), 'leafid-')), timeoutMs: 60_000 })
 
 /** The samples of an id space: labels sorted, numbers as numbers. */
 function samples(text, name) {
@@ -51,7 +51,7 @@ for (const { Segments, Snowflake, metrics } of [leafid, wasm]) {
   test(`a registry shows what metrics() ${isWasm ? 'of leafid/wasm ' : ''}shows`, async () => {
     const registry = new client.Registry()
     register(registry, isWasm ? metrics : undefined)
-    const options = isWasm ? { name: space().name, persist: false } : space()
+    const options = isWasm ? { name: space().name, persist: false, timeoutMs: 60_000 } : space()
     const flake = new Snowflake({ worker: 7, ...options })
     const ids = new Segments({ fetch: fetcher(), ...options })
     flake.take(100)

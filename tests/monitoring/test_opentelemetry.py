@@ -82,9 +82,11 @@ def test_failures_leave_spans_with_the_code(space, tracing):
     async def fails(tag, step, *, after):
         raise OSError("away")
 
-    with leafid.Segments(fetch=traced_fetch(fails, tracer), timeout_ms=100, **space) as ids:
+    with leafid.Segments(fetch=traced_fetch(fails, tracer), **space | {"timeout_ms": 100}) as ids:
         with pytest.raises(leafid.SegmentUnavailableError):
             Traced(ids.tag("order"), tracer=tracer).next()
+        while "leafid.fetch" not in {span.name for span in exporter.get_finished_spans()}:
+            time.sleep(0.001)
     spans = {span.name: span for span in exporter.get_finished_spans()}
     for name, error in (("leafid.fetch", "OSError"), ("leafid.wait", "segment_unavailable")):
         assert spans[name].attributes["error.type"] == error

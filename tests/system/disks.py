@@ -4,7 +4,7 @@ import os
 import select
 import subprocess
 
-from harness import NEVER_S, Skip, need, place, test, time_of, wait_for
+from harness import NEVER_S, Skip, need, now_ms, place, test, time_of, wait_for
 from lessees import Pool
 from subjects import Refused, Serve
 from tricks import namespace, stalled
@@ -88,6 +88,7 @@ def _():
     subject.until_renewed("a")
     last, ids, refused = subject.ids("a")[0], 0, None
     where.write("disk", "hang")
+    first_ms = now_ms()
     while refused is None:
         try:
             last, ids = subject.ids("a")[0], ids + 1
@@ -95,12 +96,13 @@ def _():
             refused = error
     assert refused.code == "state_io" and "not durable in time" in str(refused), refused
     # What is durable is issued, and nothing else.
-    assert ids > 0 and time_of(last) < subject.stats("a")["until"], f"{ids} ids, the last one {last}, {subject.stats('a')}"
+    until = subject.stats("a")["until"]
+    assert ids > 0 or first_ms > until - 500, "no id of a span that is durable"
+    assert time_of(last) < until, f"{ids} ids, the last one {last} of {until}"
     for _ in range(3):
         error = subject.refused("next", "a")
         assert error.code == "state_io", error
         assert subject.micros > 1_400_000, f"bounded by 1,500 ms, took {subject.micros} us"
-    until = subject.stats("a")["until"]
     where.write("disk", "ok")
     wait_for(lambda: subject.stats("a")["until"] > until, "a renewal after the disk recovered")
     subject.run("a", 2_000)
@@ -114,8 +116,8 @@ def _():
     subject.run("a", 1_500)
     where.write("disk", "eio")
     try:
-        subject.run("a", 6_000)
-        raise AssertionError("ids for 6 s on a disk that fails")
+        subject.run("a", 1_000 * NEVER_S)
+        raise AssertionError("ids go on on a disk that fails")
     except Refused as error:
         assert error.code == "state_io" and str(where.file(1)) in str(error), error
     _, *_ = subject.do("stats", "a").split()
@@ -184,11 +186,11 @@ def _():
 
 @test("a disk that hangs under a lease: this lease and another one of the process are renewed")
 def _():
-    pool = Pool(lease_ms=5_000)
+    pool = Pool(lease_ms=20_000)
     where = pool.where
     subject = Serve(before=stalled(where))
     for handle in ("one", "two"):
-        subject.open(handle, *where.options(worker=pool.url(), state=handle, timeout_ms=1_500))
+        subject.open(handle, *where.options(worker=pool.url(), state=handle, timeout_ms=10_000))
         subject.ids(handle)
     where.write("disk", f"hang {where.dir}/one/")
     try:

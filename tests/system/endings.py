@@ -118,8 +118,9 @@ def in_use(subject, threads):
 
 def settled(subject):
     """The threads of a subject once their number stands."""
-    before = -1
-    while subject.threads() != before:
-        before = subject.threads()
+    before, since = subject.threads(), time.monotonic()
+    while time.monotonic() < since + 2:
         time.sleep(0.05)
+        if (now := subject.threads()) != before:
+            before, since = now, time.monotonic()
     return before

@@ -27,7 +27,7 @@ def start_again(pool, lessee, **more):
 
 def refused_without(lessee):
     """It says that the server cannot be reached, and that nothing is held."""
-    wait_for(lambda: lessee.notes("refused"), f"{lessee.name} to be refused")
+    wait_for(lambda: lessee.codes("refused"), f"{lessee.name} to be refused")
     assert lessee.codes("refused") == {"worker_lost"} and not lessee.is_in(), lessee.notes("refused", "in")
 
 

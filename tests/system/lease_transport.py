@@ -3,7 +3,7 @@
 
 import subprocess
 
-from harness import need, place, test, wait_for
+from harness import PATIENT, need, place, test, wait_for
 from lessees import Pool
 from servers import FakeServer
 from subjects import LANGUAGES, Serve, environment
@@ -17,7 +17,7 @@ def renewed(pool):
 @test("lease servers: one of two is killed, and the other once that is back: no lease is lost")
 def _():
     pool = Pool(servers=2, size=8, lease_ms=16_000, threshold_ms=300)
-    lessees = [pool.start(language) for language in LANGUAGES]
+    lessees = [pool.start(language, **PATIENT) for language in LANGUAGES]
     for lessee in lessees:
         lessee.await_in()
     for server in pool.servers:

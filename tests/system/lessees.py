@@ -209,7 +209,8 @@ class Lessee:
     def codes(self, *kinds):
         """Those of its errors and refusals, without those of a disk that others kept busy."""
         texts = [text for _, _, text in self.notes(*(kinds or ("error", "refused")))]
-        return {text.split(":")[0] for text in texts if "; see the disk, or raise timeout_ms" not in text}
+        late = ("; see the disk, or raise timeout_ms", "was not durable in time")
+        return {text.split(":")[0] for text in texts if not any(words in text for words in late)}
 
     def ids(self):
         ids, path = array.array("q"), self.files["ids"]

@@ -15,10 +15,10 @@ def on_server(where, source, **more):
     return words(where, servers=source.url, adaptive="no", step=1000, **more)
 
 
-def refused_after_all(subject, **of):
+def refused_after_all(subject, code, **of):
     """Issues what is at hand, all of it, and answers the ids and the error after them."""
     ids = subject.take(subject.stats(**of)["left"], **of)
-    return ids, subject.refused("next", of.get("handle", "a"), "order")
+    return ids, subject.refusal(code=code, **of)
 
 
 for _how, _code in (("hang", ("segment_unavailable", "state_io")), ("eio", ("state_io",))):
@@ -31,7 +31,7 @@ for _how, _code in (("hang", ("segment_unavailable", "state_io")), ("eio", ("sta
         ids = subject.recovered(count=110)
         settled(subject)
         where.write("disk", f"{how} {where.dir}/state/")
-        more, error = refused_after_all(subject)
+        more, error = refused_after_all(subject, codes[0])
         assert error.code in codes, error
         assert subject.micros > 600_000, f"bounded by 700 ms, took {subject.micros} us"
         if how == "eio":

@@ -151,7 +151,7 @@ def _():
         begun_ms = (ids[0] >> 22) + LEAF_EPOCH_MS - 2_000
         clock = where.write("clock", frozen(begun_ms))
         moved = faketime(FAKETIME_TIMESTAMP_FILE=str(clock), LEAFID_NO_RECORD_WAIT_MS=str(wait_ms))
-        words = where.options(worker=7, state="two", random_start=0, timeout_ms=1_000)
+        words = where.options(worker=7, state="two", random_start=0, timeout_ms=2_500)
         two = Serve(env=moved).open("a", *words)
         if wait_ms:
             error = two.refused("next", "a", 1)

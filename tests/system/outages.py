@@ -6,7 +6,7 @@ from harness import ENDLESS, NEVER_S, place, test, wait_for
 from servers import FakeServer
 from subjects import Tags, words
 
-ASKING = {**ENDLESS, "request_timeout_ms": 500, "connect_timeout_ms": 200}
+ASKING = {**ENDLESS, "request_timeout_ms": 60_000, "connect_timeout_ms": 60_000}
 
 
 def in_memory(where, **more):

@@ -95,7 +95,7 @@ test('the picture has a row for each tab; an end and a new start are seen', asyn
   await one.waitForFunction(() => document.querySelectorAll('#spans .name').length === 2)
   await other.waitForFunction(() => document.querySelectorAll('#spans .name').length === 2)
   assert.deepEqual((await names(one)).filter(name => name.endsWith('this tab')), [`worker id ${await text(one, 'worker')}, this tab`])
-  for (const kind of ['rect.span-used', 'rect.span-ahead', 'circle.ids']) assert.ok((await one.locator(`#spans ${kind}`).count()) > 0, kind)
+  for (const kind of ['rect.span-used', 'rect.span-ahead', 'circle.ids']) await one.waitForFunction(kind => document.querySelector(`#spans ${kind}`), kind)
   await one.click('#toggle')
   await one.waitForFunction(() => document.querySelector('#spans rect.span-lost'))
   assert.equal(await text(one, 'worker'), 'none: it is closed')

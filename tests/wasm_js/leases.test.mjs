@@ -104,7 +104,7 @@ test('a claim that opens the same options is refused', async () => {
 
 test('a lease that comes after its caller gave up goes back', async t => {
   const { url, tell, leases } = await server(t)
-  await tell({ do: 'fault', fault: { delay_ms: 600 }, tag: 'claim', times: 1 })
+  await tell({ do: 'fault', fault: { delay_ms: 3_000 }, tag: 'claim', times: 1 })
   const options = { ...space(), worker: url, timeoutMs: 100, requestTimeoutMs: PATIENT }
   const late = /the claim of a worker id did not answer within timeoutMs \(100\)/
   await assert.rejects(Snowflake.open(options), { code: 'ERR_LEAFID_WORKER_LOST', message: late })

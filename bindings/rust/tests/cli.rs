@@ -39,6 +39,10 @@ fn freed(place: &Place, worker_id: u32) {
     });
 }
 
+fn now_ms() -> i64 {
+    std::time::UNIX_EPOCH.elapsed().unwrap().as_millis() as i64
+}
+
 /// The output of a command that must succeed and complain of nothing.
 fn done(output: &Output) -> &str {
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""), "{output:?}");
@@ -210,8 +214,9 @@ fn a_check_that_finds_all_well_leaves_nothing_behind() {
     assert_eq!(lines.len(), checks.len(), "{output:?}");
     for (line, check) in lines.iter().zip(checks) {
         assert!(line[9..].starts_with(check), "{line}");
-        // The file system is what the machine of the tests has.
-        assert!(line.starts_with("ok ") || check == "file system", "{line}");
+        // The file system is what the machine of the tests has, which may also be slow.
+        let is_slow = line.contains("calls wait for such writes");
+        assert!(line.starts_with("ok ") || check == "file system" || is_slow, "{line}");
     }
     assert!(lines[0].contains("named by state_dir") && lines[10].contains("4 of 0-3 free"));
     assert_eq!(fs::read_dir(place.dir.path()).unwrap().count(), 0);
@@ -283,7 +288,8 @@ fn the_state_is_shown_with_holders_and_damage() {
     let json: Value = serde_json::from_str(done(&line)).unwrap();
     // A running generator raises it meanwhile.
     assert!((until_ms..=place.until_ms(12)).contains(&json["until_ms"].as_i64().unwrap()), "{json}");
-    assert!(json["lead_ms"].as_i64().unwrap() > 0 && json["held_by"].as_str().unwrap().contains("pid"));
+    assert!(json["lead_ms"].as_i64().unwrap() > 0 || now_ms() >= until_ms, "{json}");
+    assert!(json["held_by"].as_str().unwrap().contains("pid"));
     flake.close().unwrap();
     freed(&place, 12);
     let missing = on(&place, &["state", "show", "9"]);
@@ -294,18 +300,28 @@ fn the_state_is_shown_with_holders_and_damage() {
 fn a_reset_is_refused_while_held_and_burns_what_lies_ahead() {
     let place = Place::in_memory();
     let layout = Layout::SONYFLAKE;
-    let flake = place.builder().worker(7).layout(layout).open().unwrap();
-    let last = flake.next().unwrap();
-    let (before, until_ms) = (fs::read(place.file(7)).unwrap(), place.until_ms(7));
-    let held = on(&place, &["state", "reset", "7", "--confirm", "7"]);
-    assert!(refused(&held).contains(&format!("worker_in_use: worker id 7 of {:?}", place.name)), "{held:?}");
-    assert!(refused(&held).contains(&format!("pid {}", std::process::id())), "{held:?}");
-    flake.close().unwrap();
-    freed(&place, 7);
-    // As a crash in mid-run leaves it.
-    fs::write(place.file(7), before).unwrap();
-    let reset = on(&place, &["state", "reset", "7", "--confirm", "7"]);
-    assert!(done(&reset).contains("skipped "), "{reset:?}");
+    let (last, until_ms) = loop {
+        let flake = place.builder().worker(7).layout(layout).open().unwrap();
+        let last = flake.next().unwrap();
+        let held = on(&place, &["state", "reset", "7", "--confirm", "7"]);
+        assert!(
+            refused(&held).contains(&format!("worker_in_use: worker id 7 of {:?}", place.name)),
+            "{held:?}"
+        );
+        assert!(refused(&held).contains(&format!("pid {}", std::process::id())), "{held:?}");
+        let before = fs::read(place.file(7)).unwrap();
+        flake.close().unwrap();
+        freed(&place, 7);
+        // As a crash in mid-run leaves it.
+        fs::write(place.file(7), before).unwrap();
+        let until_ms = place.until_ms(7);
+        let reset = on(&place, &["state", "reset", "7", "--confirm", "7"]);
+        if done(&reset).contains("skipped ") {
+            break (last, until_ms);
+        }
+        // A first span ends half a second ahead: on a slow machine nothing of it is ahead any more.
+        assert!(now_ms() >= until_ms, "{reset:?}");
+    };
     let record = common::newest(&place.file(7));
     assert_eq!(record["burnt_ms"][0][1].as_i64().unwrap(), until_ms);
     assert_eq!(record["first_ms"], record["until_ms"]);
@@ -355,6 +371,7 @@ fn a_mark_is_shown_and_forgotten() {
         })
         .name(&place.name)
         .state_dir(place.dir.path())
+        .timeout_ms(common::PATIENT_MS)
         .open()
         .unwrap();
     assert_eq!(ids.tag("order").unwrap().next().unwrap(), 1);
@@ -383,7 +400,7 @@ fn ids_of_segments_are_printed_and_none_is_lost_between_runs() {
     assert_eq!(serde_json::from_str::<Value>(done(&create("order"))).unwrap()["next"], "1");
     let server = format!("file:{}", path.display());
     let next = |more: &[&str]| {
-        let segments = ["next", "--tag", "order", "--server", &server];
+        let segments = ["next", "--tag", "order", "--timeout-ms", "60000", "--server", &server];
         on(&place, &[&segments, more].concat())
     };
     assert_eq!(done(&next(&["-n", "2"])), "1\n2\n");

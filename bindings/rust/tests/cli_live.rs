@@ -84,7 +84,17 @@ fn worker_ids_and_segments_are_watched_with_their_rates() {
     let url = serve_metrics(2);
     let until_ms = place.until_ms(7);
     let mut watching = program()
-        .args(["watch", "--json", "--count", "2", "--interval-ms", "300", "--name", &place.name, "--metrics"])
+        .args([
+            "watch",
+            "--json",
+            "--count",
+            "2",
+            "--interval-ms",
+            "2000",
+            "--name",
+            &place.name,
+            "--metrics",
+        ])
         .arg(&url)
         .arg("--state-dir")
         .arg(place.dir.path())
@@ -111,14 +121,14 @@ fn worker_ids_and_segments_are_watched_with_their_rates() {
     assert_eq!(first["errors"], serde_json::json!([]));
     let mark = |look: &Value| look["marks"][0]["mark"].as_str().unwrap().parse::<f64>().unwrap();
     let fetched = mark(&second) - mark(&first);
-    // At least 0.3 s lie between the looks, and more on a busy machine.
+    // At least 2 s lie between the looks, and more on a busy machine.
     for (found, ids) in [
         (&second["workers"][0]["ids_per_second"], 5_000.0),
         (&second["segments"][0]["ids_per_second"], 3_000.0),
         (&second["marks"][0]["fetched_per_second"], fetched),
     ] {
         let rate = found.as_f64().unwrap();
-        assert!(rate > 0.0 && rate <= ids / 0.3, "{rate}: {second}");
+        assert!(rate > 0.0 && rate <= ids / 2.0, "{rate}: {second}");
     }
 }
 

@@ -23,7 +23,7 @@ fn no_thread_is_left_after_a_close() {
             let start = next.fetch_add(request.step, SeqCst);
             Ok(Some(Segment::new(start, start + request.step, 1)?.into()))
         };
-        let ids = Segments::builder().persist(false).fetch(source).open().unwrap();
+        let ids = Segments::builder().persist(false).timeout_ms(60_000).fetch(source).open().unwrap();
         ids.tag("order").unwrap().next().unwrap();
         ids.close().unwrap();
         // A thread that was in the source ends when it is out of it.

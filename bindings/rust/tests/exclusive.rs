@@ -4,7 +4,7 @@
 
 mod common;
 use common::programs::this_program;
-use common::{HANG, Place};
+use common::{HANG, PATIENT_MS, Place};
 use leafid::{Code, OnClockBackwards, Snowflake};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
@@ -31,7 +31,7 @@ fn holder(place: &Place, dir: &std::path::Path, worker: &str) -> (Child, String)
 #[ignore = "a helper process of the other tests"]
 fn held_by_another_process() {
     let Ok(name) = std::env::var("LEAFID_TEST_NAME") else { return };
-    match Snowflake::builder().name(name).open() {
+    match Snowflake::builder().name(name).timeout_ms(PATIENT_MS).open() {
         Ok(flake) => {
             flake.next().unwrap();
             println!("HELD {}", flake.worker_id().unwrap());

@@ -3,7 +3,7 @@
 
 mod common;
 use common::{Place, sorted_and_distinct};
-use leafid::{ClockSource, Code, Layout, Snowflake, TickRun, TickRuns};
+use leafid::{ClockSource, Code, Layout, TickRun, TickRuns};
 use std::sync::mpsc::channel;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -187,8 +187,7 @@ fn nothing_of_a_run_is_issued_in_a_forked_child() {
 fn a_lazy_one_claims_at_its_first_id() {
     let place = Place::new();
     let held = place.builder().worker(5).open().unwrap();
-    let lazy =
-        Snowflake::builder().name(&place.name).state_dir(place.dir.path().join("other")).worker(5).lazy(true);
+    let lazy = place.builder().state_dir(place.dir.path().join("other")).worker(5).lazy(true);
     let lazy = lazy.open().unwrap();
     assert!(!place.dir.path().join("other").exists(), "nothing is made yet");
     assert_eq!(lazy.next().unwrap_err().code(), Code::WorkerInUse);

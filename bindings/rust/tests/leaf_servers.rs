@@ -162,6 +162,7 @@ fn who_gives_up_leaves_few_requests_behind() {
 fn ids_in_order_and_a_step_raised_at_the_source() {
     let server = FakeServer::new();
     let builder = Segments::builder().persist(false).name(unique_name()).timeout_ms(PATIENT_MS);
+    let builder = builder.request_timeout_ms(PATIENT_MS).connect_timeout_ms(PATIENT_MS);
     let ids = builder.protocol(Protocol::Range).servers([&server.url]).adaptive(false).open().unwrap();
     let order = ids.tag("order/ é").unwrap();
     assert_eq!(order.take(2_500).unwrap(), (1..=2_500).collect::<Vec<i64>>());

@@ -17,8 +17,8 @@ use std::time::Duration;
 fn a_lease_without_a_record_needs_no_directory() {
     let (place, table) = (Place::new(), Table::new(10_000));
     let source = WorkerSource::leases(Shared(table.clone()));
-    let builder = Snowflake::builder().name(&place.name).state_dir("/proc/no/such/place").persist(false);
-    let flake = builder.worker(source).open().unwrap();
+    let builder = Snowflake::builder().name(&place.name).state_dir("/proc/no/such/place");
+    let flake = builder.persist(false).timeout_ms(PATIENT_MS).worker(source).open().unwrap();
     ids(&flake, &table, Duration::from_millis(100), &mut 0);
     assert_eq!(flake.stats().unwrap().state_dir, "");
 }
@@ -92,7 +92,7 @@ fn a_child_that_a_late_claim_forks_gives_nothing_of_its_parent_s_back() {
             self.0.release(lease, until_ms)
         }
     }
-    let (place, table) = (Place::new(), Table::new(10_000));
+    let (place, table) = (Place::in_memory(), Table::new(10_000));
     let (gave_up, said) = (Arc::new(AtomicBool::new(false)), place.dir.path().join("said"));
     let source = WorkerSource::leases(Forks(Shared(table.clone()), gave_up.clone(), said.clone()));
     place.builder().timeout_ms(100).worker(source).open().unwrap_err();

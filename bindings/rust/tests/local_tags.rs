@@ -128,7 +128,8 @@ fn a_handle_waits_as_next_does_and_tells_of_the_end() {
     assert_eq!(local.next().unwrap_err().code(), Code::Closed);
     drop(local);
 
-    let known = Segments::builder().persist(false).name(unique_name()).fetch(|_| Ok(None)).open().unwrap();
+    let known = Segments::builder().persist(false).name(unique_name()).timeout_ms(PATIENT_MS);
+    let known = known.fetch(|_| Ok(None)).open().unwrap();
     assert_eq!(known.tag("order").unwrap().local().next().unwrap_err().code(), Code::UnknownTag);
 }
 

@@ -132,7 +132,7 @@ fn what_can_no_longer_be_reached_is_state_io_and_says_why() {
             assert_eq!(order.next().unwrap(), 1);
             fs::set_permissions(place.dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
             change.make(empty.path());
-            let error = first_error(|| order.next_within(3_000));
+            let error = common::refusal(|| first_error(|| order.next_within(3_000)));
             assert!(error.to_string().contains("state_io") && error.message().contains(said), "{error}");
             assert!(
                 fs::read_dir("/").is_err()
@@ -185,8 +185,8 @@ fn a_close_without_a_thread_and_with_little_stack_says_so() {
     let source = |request: &leafid::FetchRequest| Ok(Some(Segment::new(1, 1 + request.step, 1)?.into()));
     in_child(plain_fork, |say| {
         let flake = place.builder().worker(7).open().unwrap();
-        let ids =
-            Segments::builder().state_dir(place.dir.path()).keep_unused(true).fetch(source).open().unwrap();
+        let builder = Segments::builder().state_dir(place.dir.path()).timeout_ms(PATIENT_MS);
+        let ids = builder.keep_unused(true).fetch(source).open().unwrap();
         ids.tag("order").unwrap().next().unwrap();
         leafid::quiesce(HANG);
         let (go, begun) = std::sync::mpsc::channel();

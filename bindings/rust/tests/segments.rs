@@ -218,9 +218,8 @@ fn metrics_count_ids_waits_and_fetches_by_outcome() {
     let counter = Counter::slow(30);
     let fails = Arc::new(AtomicUsize::new(0));
     let failing = Arc::clone(&fails);
-    let builder = Segments::builder().persist(false).name(unique_name()).fetch(move |request| match failing
-        .fetch_add(1, SeqCst)
-    {
+    let builder = Segments::builder().persist(false).name(unique_name()).timeout_ms(PATIENT_MS);
+    let builder = builder.fetch(move |request| match failing.fetch_add(1, SeqCst) {
         0 => Err("the database is away".into()),
         _ => Ok(counter.give(request)),
     });

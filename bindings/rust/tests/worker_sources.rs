@@ -5,7 +5,7 @@
 mod common;
 
 use common::untold::Untold;
-use common::{HANG, Place, until};
+use common::{HANG, PATIENT_MS, Place, until};
 use leafid::{Answer, ClaimRequest, Code, WorkerSource};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -14,9 +14,8 @@ use std::time::Duration;
 #[test]
 fn what_the_callback_answers_is_checked() {
     static ENDS: AtomicBool = AtomicBool::new(false);
-    let place = Place::new();
+    let place = Place::in_memory();
     let held = place.builder().worker(5).open().unwrap();
-    // A panic that is printed with its backtrace takes long.
     let open = |answer: fn(&ClaimRequest) -> Answer<Option<i64>>, ms| {
         place.builder().timeout_ms(ms).worker(WorkerSource::callback(answer)).open()
     };
@@ -47,7 +46,7 @@ fn what_the_callback_answers_is_checked() {
             "its own",
         ),
     ] {
-        let ms = if says.starts_with("timeout_ms") { 300 } else { 5_000 };
+        let ms = if says.starts_with("timeout_ms") { 300 } else { PATIENT_MS };
         let error = open(answer, ms).unwrap_err();
         assert_eq!(error.code(), code, "{error}");
         assert!(error.message().contains(says), "{error}");
@@ -58,7 +57,7 @@ fn what_the_callback_answers_is_checked() {
             assert_eq!(request.previous, None);
             Ok(Some(7))
         },
-        5_000,
+        PATIENT_MS,
     )
     .unwrap();
     assert_eq!(flake.worker_id().unwrap(), 7);

@@ -207,11 +207,11 @@ mod tests {
             return;
         }
         for _ in 0..MOST_STUCK_CALLS {
-            let hangs = || std::thread::sleep(Duration::from_secs(5));
+            let hangs = || std::thread::sleep(crate::hang::HANG);
             assert!(run(Duration::from_millis(1), hangs).done().is_none());
         }
-        assert!(run(Duration::from_secs(5), || 1).done().is_none(), "no further one is begun");
-        let ended_well = crate::os::child::in_child(|| run(Duration::from_secs(5), || 1).done() == Some(1));
+        assert!(run(crate::hang::HANG, || 1).done().is_none(), "no further one is begun");
+        let ended_well = crate::os::child::in_child(|| run(crate::hang::HANG, || 1).done() == Some(1));
         assert!(ended_well());
     }
 }

@@ -47,7 +47,8 @@ impl Holder {
 fn holds() {
     let Ok(dir) = std::env::var("LEAFID_TEST_PLACE") else { return };
     let of = |name| std::env::var(name).unwrap();
-    let builder = Snowflake::builder().state_dir(dir).name(of("LEAFID_TEST_SPACE")).timeout_ms(PATIENT_MS);
+    let builder = Snowflake::builder().state_dir(dir).name(of("LEAFID_TEST_SPACE"));
+    let builder = builder.timeout_ms(PATIENT_MS).request_timeout_ms(PATIENT_MS);
     let say = |text: &dyn std::fmt::Display| {
         println!("\nsays {text}");
         std::io::stdout().flush().unwrap();

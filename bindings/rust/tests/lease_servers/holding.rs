@@ -1,7 +1,7 @@
 //! Leases that are held, renewed, lost and given back.
 
 use crate::common::forks::{in_child, plain_fork};
-use crate::common::{HANG, Place, until};
+use crate::common::{HANG, PATIENT_MS, Place, until};
 use crate::server::Server;
 use leafid::{Code, Layout, Snowflake};
 use serde_json::json;
@@ -49,8 +49,9 @@ pub(crate) fn ids_until(
 #[test]
 fn the_same_settings_share_one_lease() {
     let (place, server) = (Place::new(), Server::new(10_000));
-    let one = place.builder().worker(server.url()).open().unwrap();
-    let other = place.builder().worker(vec![server.url()]).timeout_ms(900).open().unwrap();
+    let one = place.builder().worker(server.url()).request_timeout_ms(50_000).open().unwrap();
+    let other = place.builder().worker(vec![server.url()]).request_timeout_ms(50_000).timeout_ms(900);
+    let other = other.open().unwrap();
     assert_eq!(one.stats().unwrap().handles, 2);
     drop(one);
     other.next().unwrap();
@@ -62,7 +63,7 @@ fn the_same_settings_share_one_lease() {
 #[test]
 fn a_parent_that_forks_and_rests_keeps_its_lease() {
     let (place, server) = (Place::new(), Server::new(LEASE_MS));
-    let flake = place.builder().worker(server.url()).open().unwrap();
+    let flake = place.builder().worker(server.url()).request_timeout_ms(PATIENT_MS).open().unwrap();
     flake.next().unwrap();
     assert_eq!(in_child(plain_fork, |say| say(0)), [0]);
     let renewed = server.seen("renew").len();
@@ -92,7 +93,7 @@ fn a_close_ends_what_is_under_way() {
 #[test]
 fn a_forked_child_claims_anew_and_leaves_its_parent_s_lease_alone() {
     let (place, server) = (Place::new(), Server::new(20_000));
-    let flake = place.builder().worker(server.url()).open().unwrap();
+    let flake = place.builder().worker(server.url()).request_timeout_ms(PATIENT_MS).open().unwrap();
     let before = flake.next().unwrap();
     let childs = in_child(plain_fork, |say| {
         say(i64::from(flake.worker_id().unwrap()));
@@ -112,7 +113,7 @@ fn a_forked_child_claims_anew_and_leaves_its_parent_s_lease_alone() {
 #[test]
 fn a_forked_child_is_not_served_by_its_parent_s_answer() {
     let (place, server) = (Place::new(), Server::new(20_000));
-    let flake = place.builder().worker(server.url()).open().unwrap();
+    let flake = place.builder().worker(server.url()).request_timeout_ms(PATIENT_MS).open().unwrap();
     let before = flake.next().unwrap();
     server.fault("claim", json!({"duplicate": "first"}));
     for _ in 0..2 {

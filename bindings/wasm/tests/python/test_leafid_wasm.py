@@ -126,7 +126,7 @@ def test_ids_end_with_the_span_when_the_disk_fails(space, monkeypatch):
 def test_a_worker_id_has_one_holder(space):
     flake = opened(space)
     with pytest.raises(LeafidError) as found:
-        opened(space, timeout_ms=1)
+        opened(space, timeout_ms=60_000)
     assert found.value.code == "worker_in_use"
     Snowflake(Module(MODULE), 8, **space).close()
     flake.close()

@@ -58,7 +58,7 @@ class MyBatisPlusTest {
         try (var connection = database.getConnection(); var statement = connection.createStatement()) {
             statement.execute("CREATE TABLE orders (id BIGINT PRIMARY KEY, note VARCHAR(9))");
         }
-        try (Snowflake ids = Snowflake.builder().worker(9).stateDir(dir.toString()).open()) {
+        try (Snowflake ids = Snowflake.builder().worker(9).stateDir(dir.toString()).timeoutMs(60_000).open()) {
             MybatisConfiguration configuration = new MybatisConfiguration(
                     new Environment("test", new JdbcTransactionFactory(), database));
             GlobalConfig global = GlobalConfigUtils.getGlobalConfig(configuration);

@@ -45,11 +45,12 @@ class EventsTest {
         Logger logger = Logger.getLogger("io.leafid");
         logger.addHandler(slow);
         String[] state = {"stateDir", dir.toString()};
+        String[] patient = {"timeoutMs", "60000"};
         String[] servers = {"servers", "file:" + dir.resolve("counters")};
         // They log by the JDK.
         try (Support.Classes classes = new Support.Classes();
-                AutoCloseable ids = classes.open(Snowflake.class, state, new String[] {"worker", "7"});
-                AutoCloseable segments = classes.open(Segments.class, state, servers, new String[] {"create", "true"},
+                AutoCloseable ids = classes.open(Snowflake.class, state, patient, new String[] {"worker", "7"});
+                AutoCloseable segments = classes.open(Segments.class, state, patient, servers, new String[] {"create", "true"},
                         new String[] {"tags", "order", "10", "5"})) {
             assertEquals(7, Support.call(ids, "workerId"));
             isWriting.await();

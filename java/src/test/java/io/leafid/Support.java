@@ -77,7 +77,7 @@ final class Support {
 
         Copy(Path stateDir, String worker) {
             flake = classes.open(Snowflake.class, new String[] {"stateDir", stateDir.toString()}, new String[] {"worker", worker},
-                    new String[] {"exclusiveRange", "true"});
+                    new String[] {"exclusiveRange", "true"}, new String[] {"timeoutMs", "60000"});
         }
 
         long next() {
