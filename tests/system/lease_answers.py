@@ -126,7 +126,7 @@ def _():
     os.umask(0)
     pool = Pool(size=24, lease_ms=20_000)
     turns = [(language, f"{language}{turn}") for turn in range(3) for language in LANGUAGES]
-    directories = [pool.where.dir / host / pool.where.name for _, host in turns]
+    directories = [pool.where.unsynced(host) / pool.where.name for _, host in turns]
     thief = subprocess.Popen(
         [setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-c", THIEF]
         + [str(directory / f"worker-{number}.{kind}") for directory in directories for number in range(12)

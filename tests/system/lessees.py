@@ -156,7 +156,8 @@ class Lessee:
     def __init__(self, where, language, env, host, given, before=(APART,)):
         self.name, self.language, self.given = f"{language}-{next(self.numbers)}", language, given
         self.files = {kind: where.dir / f"{kind}-{self.name}" for kind in ("ids", "notes")}
-        self.state, self.said = where.dir / (host or f"host-{self.name}"), where.dir / f"said-{self.name}"
+        # A lease waits for its source, and for no disk.
+        self.state, self.said = where.unsynced(host or f"host-{self.name}"), where.dir / f"said-{self.name}"
         self.subject = Serve(language, before, env, stderr=open(self.said, "w"))
         self.process, self.pid = self.subject.process, self.subject.pid
         self.killed, self.over = False, threading.Event()

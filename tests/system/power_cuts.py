@@ -99,7 +99,7 @@ class Machine:
     def flake(self, what, worker, language):
         own = what.replace(" ", "-")
         given = {"worker": worker, "name": f"{self.where.name}-{own}", "random_start": 0, "pause_us": 200, **PATIENT}
-        self.living[what] = Lessee(self.where, language, self.env, f"disk/{own}", given, self.before)
+        self.living[what] = Lessee(self.where, language, self.env, self.where.dir / f"disk/{own}", given, self.before)
 
     def tag(self, what, language, **more):
         given = {"adaptive": "no", "step": STEP, "batch": 5, "pause_us": 500, **more}
