@@ -84,17 +84,8 @@ fn worker_ids_and_segments_are_watched_with_their_rates() {
     let url = serve_metrics(2);
     let until_ms = place.until_ms(7);
     let mut watching = program()
-        .args([
-            "watch",
-            "--json",
-            "--count",
-            "2",
-            "--interval-ms",
-            "2000",
-            "--name",
-            &place.name,
-            "--metrics",
-        ])
+        .args(["watch", "--json", "--count", "2", "--interval-ms", "2000"])
+        .args(["--name", &place.name, "--metrics"])
         .arg(&url)
         .arg("--state-dir")
         .arg(place.dir.path())

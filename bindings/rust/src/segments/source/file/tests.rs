@@ -4,6 +4,7 @@ mod by_call;
 mod processes;
 
 use super::*;
+use crate::segments::high_water::tests::in_turn;
 use leafid_core::Code;
 use leafid_core::supply::counter_update::MARKER;
 use std::fs;
@@ -14,17 +15,6 @@ pub(crate) const ORDER: FileTag = FileTag { start: 1, step: 1_000 };
 pub(crate) fn open(path: &Path, create: bool, all: &[(&str, FileTag)]) -> Result<FileSource> {
     let tags: Vec<_> = all.iter().map(|(tag, how)| ((*tag).to_owned(), *how)).collect();
     FileSource::open(Arc::new(Env::system()), path, create, &tags, false)
-}
-
-/// What an action returns when it has its turn at a file. On a slow machine others may have theirs for longer than it
-/// waits.
-pub(crate) fn in_turn<T>(mut action: impl FnMut() -> Result<T>) -> T {
-    loop {
-        match action() {
-            Err(error) if error.message().contains("was locked by others") => continue,
-            ended => return ended.unwrap(),
-        }
-    }
 }
 
 fn fetch(source: &FileSource, tag: &str, step: i64, after: i64) -> Result<(i64, i64, Option<i64>)> {

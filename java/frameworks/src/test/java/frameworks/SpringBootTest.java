@@ -119,9 +119,9 @@ class SpringBootTest {
 
     /** With these variables in place of all others. */
     private ConfigurableApplicationContext run(Class<?> app, Map<String, Object> variables, String... properties) {
-        List<String> arguments = new ArrayList<>(List.of("--leafid.state-dir=" + dir, "--leafid.timeout-ms=60000", "--spring.main.banner-mode=off",
-                "--spring.jpa.hibernate.ddl-auto=create", "--management.endpoint.health.show-details=always",
-                "--logging.level.root=warn"));
+        List<String> arguments = new ArrayList<>(List.of("--leafid.state-dir=" + dir, "--leafid.timeout-ms=60000",
+                "--spring.main.banner-mode=off", "--spring.jpa.hibernate.ddl-auto=create",
+                "--management.endpoint.health.show-details=always", "--logging.level.root=warn"));
         for (String property : properties) arguments.add("--" + property);
         SpringApplication program = new SpringApplication(app);
         String name = StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME;
