@@ -30,8 +30,8 @@ final class Orders {
         String[] servers = words[2].startsWith("file:") ? new String[] {words[2]} : words[2].split(",");
         ExecutorService threads = Executors.newFixedThreadPool(2);
         // A step that does not grow with the use keeps the gaps small that a killed process leaves.
-        try (Snowflake flake = Snowflake.builder().worker(0, 31).name("orders").open();
-                Segments segments = Segments.builder().servers(servers).name("orders").adaptive(false).open()) {
+        try (Snowflake flake = Snowflake.builder().worker(0, 31).name("orders").timeoutMs(60_000).open();
+                Segments segments = Segments.builder().servers(servers).name("orders").adaptive(false).timeoutMs(60_000).open()) {
             List<Tag> shops = new ArrayList<>();
             for (String shop : Arrays.asList(words).subList(3, words.length)) shops.add(segments.tag(shop));
             Future<?> first = threads.submit(() -> makeOrders(count / 2, 2 * seed + 1, flake, shops, false));

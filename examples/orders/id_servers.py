@@ -27,7 +27,7 @@ class Server:
 
     def wait(self):
         """Until it is ready."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 900
         while True:
             try:
                 return urllib.request.urlopen(f"{self.url}/ready", timeout=5).close()

@@ -105,6 +105,7 @@ static void open_flake(void) {
     check(leafid_snowflake_options_new(&options));
     leafid_snowflake_options_set_worker_range(options, 0, 31);
     leafid_snowflake_options_set_name(options, "orders");
+    leafid_snowflake_options_set_timeout_ms(options, 60000);
     check(leafid_snowflake_open(options, &flake));
     leafid_snowflake_options_free(options);
 }
@@ -119,6 +120,7 @@ static void open_segments(char *numbers) {
             leafid_segments_options_add_server(options, url);
     }
     leafid_segments_options_set_name(options, "orders");
+    leafid_segments_options_set_timeout_ms(options, 60000);
     /* A step that does not grow with the use keeps the gaps small that a killed process leaves. */
     leafid_segments_options_set_adaptive(options, 0);
     check(leafid_segments_open(options, &segments));

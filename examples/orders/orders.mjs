@@ -23,10 +23,10 @@ if (isMainThread) {
   }
 } else {
   const { numbers, shops, thread } = workerData
-  const flake = new Snowflake({ worker: { first: 0, last: 31 }, name: 'orders' })
+  const flake = new Snowflake({ worker: { first: 0, last: 31 }, name: 'orders', timeoutMs: 60_000 })
   // A step that does not grow with the use keeps the gaps small that a killed process leaves.
   const servers = numbers.startsWith('file:') ? numbers : numbers.split(',')
-  const segments = new Segments(servers, { name: 'orders', adaptive: false })
+  const segments = new Segments(servers, { name: 'orders', adaptive: false, timeoutMs: 60_000 })
   const oneByOne = (source, n) => Promise.all(Array.from({ length: n }, () => source.next()))
   const inBatches = (source, n) => source.take(n)
   await makeOrders(workerData, flake, shops.map(segments.tag), thread % 2 ? inBatches : oneByOne)

@@ -50,16 +50,17 @@ def in_batches(source, n):
 
 def open_all(numbers, shops):
     """The generator, and the segments that the numbers of all shops come from."""
-    # A step that does not grow with the use keeps the gaps small that a killed process leaves.
+    # On a busy machine a call may wait for a minute. A step that does not grow keeps the gaps of killed processes small.
+    more = {"name": "orders", "timeout_ms": 60_000}
     if numbers.startswith(("file:", "http:")):
         worker = range(0, 32)
         servers = numbers if numbers.startswith("file:") else numbers.split(",")
-        segments = leafid.Segments(servers, adaptive=False, name="orders")
+        segments = leafid.Segments(servers, adaptive=False, **more)
     else:
         # The ids of the pool are none of the range: both kinds of host fill one column.
         worker, counters = Workers(numbers, range(32, 96)), Counters(numbers, shops)
-        segments = leafid.Segments(fetch=counters.fetch, step=STEP, adaptive=False, name="orders")
-    return leafid.Snowflake(worker, name="orders"), segments
+        segments = leafid.Segments(fetch=counters.fetch, step=STEP, adaptive=False, **more)
+    return leafid.Snowflake(worker, **more), segments
 
 
 def main(count, seed, numbers, *shops):

@@ -26,11 +26,12 @@ fn main() -> Result {
     let seed: u32 = args.next().ok_or(USAGE)?.parse()?;
     let numbers = args.next().ok_or(USAGE)?;
 
-    let flake = Snowflake::builder().worker(0..=31).name("orders").open()?;
+    let flake = Snowflake::builder().worker(0..=31).name("orders").timeout_ms(60_000).open()?;
     let directory = numbers.starts_with("file:").then_some(numbers.as_str());
     let servers = directory.map_or_else(|| numbers.split(',').collect(), |directory| vec![directory]);
     // A step that does not grow with the use keeps the gaps small that a killed process leaves.
-    let segments = Segments::builder().servers(servers).name("orders").adaptive(false).open()?;
+    let segments =
+        Segments::builder().servers(servers).name("orders").adaptive(false).timeout_ms(60_000).open()?;
     let shops: Vec<Tag> = args.map(|shop| segments.tag(&shop)).collect::<leafid::Result<_>>()?;
 
     let one_by_one = |shop: &Tag, n| (0..n).map(|_| Ok((flake.next()?, shop.next()?))).collect();

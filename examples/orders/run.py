@@ -92,7 +92,7 @@ class Program:
 
     def complaints(self, orders):
         """What is not as it must be, in words: each process makes `orders`."""
-        code = self.process.wait(timeout=10)
+        code = self.process.wait(timeout=900)
         if self.killed:
             # A line of which only half arrived is no order.
             if code != -signal.SIGKILL:
@@ -218,7 +218,7 @@ def main():
     parser.add_argument("--orders", type=int, default=50_000, help="orders of each process, at least 50000")
     parser.add_argument("--kill", default="rust", help="the program that is killed midway")
     parser.add_argument("--keep", action="store_true", help="go on with the last run's database and state directory")
-    parser.add_argument("--timeout", type=float, default=120, help="seconds until the run is given up")
+    parser.add_argument("--timeout", type=float, default=900, help="seconds until the run is given up")
     options = parser.parse_args()
     if options.orders < 50_000:
         parser.error(f"--orders {options.orders}: at least 50000")
