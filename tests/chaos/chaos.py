@@ -15,10 +15,9 @@ import world  # noqa: I001  (it says where the system tests' parts are)
 from runs import ENDING, LIVING, STARTING, Counts, Program, now_ms
 from schedule import CLOCKS, LEASE_MS, PROGRAMS, QUIET_S, TAGS, THRESHOLD_MS, digest, schedule
 
+from harness import NEVER_S
 from subjects import environment
 
-# How long programs may take to make ids again once nothing is wrong any more.
-RECOVERY_S = 25
 # Those that are started again for it; the others continue.
 BEGUN_ANEW = ("c-range", "python-range", "node-range", "java-range", "c-tags", "c-guest")
 
@@ -110,6 +109,7 @@ class Chaos:
     def stop(self, name, seconds):
         program = self.programs[name]
         if program.state != LIVING or program.stop_ends_ms:
+            self.at(0.1, lambda: self.stop(name, seconds))
             return
         pid, begun = program.pid, now_ms()
         program.signal(signal.SIGSTOP)
@@ -212,7 +212,7 @@ class Chaos:
                 program.signal(signal.SIGTERM)
                 program.state = ENDING
         self.go(time.monotonic() + 0.5)
-        end = time.monotonic() + RECOVERY_S
+        end = time.monotonic() + NEVER_S
         waiting = {}
         while time.monotonic() < end:
             self.go(time.monotonic() + 0.3)
@@ -226,7 +226,7 @@ class Chaos:
             if name not in waiting or name in late:
                 notes = self.where / "notes" / program.run_name()
                 told = notes.read_text().splitlines()[-3:] if notes.exists() else []
-                self.complaints.append(f"{program.run_name()} ({program.state}) made no ids for {RECOVERY_S} s: {told}")
+                self.complaints.append(f"{program.run_name()} ({program.state}) made no ids for {NEVER_S} s: {told}")
 
     def finish(self):
         for program in self.programs.values():
@@ -235,7 +235,7 @@ class Chaos:
                 program.signal(signal.SIGCONT)
                 program.state = ENDING
             program.due_ms = float("inf")
-        end = time.monotonic() + 15
+        end = time.monotonic() + NEVER_S
         while self.pids and time.monotonic() < end:
             self.go(time.monotonic() + 0.05)
         for program in self.pids.values():
@@ -244,7 +244,7 @@ class Chaos:
             worker.finish()
         known = {self.source.server.process.pid, self.lease_server.server.process.pid, os.getpid()}
         # Forked children, which end by themselves.
-        end = time.monotonic() + 15
+        end = time.monotonic() + NEVER_S
         while (left := processes() - known) and time.monotonic() < end:
             self.go(time.monotonic() + 0.05)
         for pid in left:

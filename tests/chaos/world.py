@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "system"))
 
 from disks import fill  # noqa: E402
-from harness import need  # noqa: E402
+from harness import NEVER_S, need  # noqa: E402
 from schedule import LEASE_LIES, LEASE_MS, LIES, TAGS, THRESHOLD_MS  # noqa: E402
 from servers import FakeServer  # noqa: E402
 
@@ -41,20 +41,21 @@ class Worker:
 
     def finish(self):
         self.actions.put(None)
-        self.thread.join(timeout=30)
+        self.thread.join(timeout=NEVER_S)
         assert not self.thread.is_alive(), "an action of the run itself hangs"
         if self.failure:
             raise self.failure
 
 
 class Disk(Worker):
-    """A small disk of the run's own, mounted at `state`: ext4 on a loop device, or where there are none a tmpfs."""
+    """A small disk of the run's own, mounted at `state`: ext4 on a loop device, or where there are none a tmpfs; of memory,
+    so that others do not slow it down."""
 
     def __init__(self, where):
         self.path, self.bare, frozen = where / "state", where / "bare", where / "frozen"
         for path in (self.path, self.bare, frozen):
             path.mkdir()
-        image = where / "image"
+        image = Path("/dev/shm/image")
         with open(image, "wb") as file:
             file.truncate(24 << 20)
         mkfs = [need("mkfs.ext4", "e2fsprogs"), "-q", "-m", "0", image]

@@ -130,7 +130,7 @@ def in_wine(node, *arguments, **settings):
     with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryDirectory(prefix="leafid-windows-") as state:
         environment = {**wine.environment(), "LEAFID_STATE_DIR": state, "LEAFID_ROOT": f"Z:{ROOT}".replace("/", "\\"), **settings}
         command = ["wine", node, *arguments]
-        done = subprocess.run(command, cwd=FOLDER, env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=said, timeout=300)
+        done = subprocess.run(command, cwd=FOLDER, env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=said, timeout=900)
         said.seek(0)
         return done.returncode == 0, said.read()
 

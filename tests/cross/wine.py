@@ -34,7 +34,7 @@ def make_prefix() -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if (PREFIX / "made").exists():
             return
-        quiet = {"env": environment(), "check": True, "timeout": 300, "stdout": subprocess.DEVNULL,
+        quiet = {"env": environment(), "check": True, "timeout": 900, "stdout": subprocess.DEVNULL,
                  "stderr": subprocess.DEVNULL}
         subprocess.run(["wine", "wineboot", "-i"], **quiet)
         library = PREFIX / "drive_c/windows/system32/bcryptprimitives.dll"

@@ -1,6 +1,6 @@
 """A real Redis."""
 
-from databases import Database, need, signal
+from databases import PATIENCE, Database, need, signal
 
 
 class Redis(Database):
@@ -23,7 +23,7 @@ class Redis(Database):
         return [self.server, self.file, *address, "--dir", self.folder]
 
     def ask(self, *words):
-        answer = self.run(self.client, "-e", "-p", self.port, *words, timeout=10).strip()
+        answer = self.run(self.client, "-e", "-p", self.port, *words, timeout=PATIENCE).strip()
         if answer.startswith("LOADING"):
             raise RuntimeError(answer)
         return answer

@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from databases import MEMORY
 from redis_server import Redis
 
 HERE = Path(__file__).resolve().parent
@@ -86,7 +87,7 @@ class Takers:
     """Two processes for each recipe. All have begun when the block does."""
 
     def __init__(self, script, recipes, environment={}):
-        self.folder = Path(tempfile.mkdtemp(prefix="leafid-recipes-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="leafid-recipes-", dir=MEMORY))
         numbered = enumerate([*recipes, *recipes])
         self.all = [Taker(script, recipe, self.folder, number, environment) for number, recipe in numbered]
 

@@ -26,7 +26,6 @@ from test_leases import started, url_of
 from test_segments import RECIPES as SOURCES
 from test_segments import opened
 
-pytestmark = pytest.mark.timeout(300)
 #: Above what a double has exactly.
 LARGE = 2**53 + 1
 SQL = ("mysql", "postgres", "sqlite")

@@ -10,7 +10,6 @@ import pytest
 from databases import KINDS, Missing
 from takers import PATIENCE, PROJECT
 
-pytestmark = pytest.mark.timeout(300)
 
 MODELS = """
 from django.db import models

@@ -17,7 +17,6 @@ BREAKS = {
     ("py", "leases.zookeeper"): [("until_ms]).encode(), version)", "until_ms]).encode())")],
     ("mjs", "leases.zookeeper"): [("JSON.stringify([holder, endMs]), version)", "JSON.stringify([holder, endMs]), -1)")],
 }
-pytestmark = pytest.mark.timeout(300)
 POSTGRES = [
     Recipe("py", "leases.postgres"),
     Recipe("py", "leases.postgres", options={"driver": "asyncpg"}),

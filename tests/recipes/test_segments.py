@@ -45,7 +45,6 @@ BREAKS = {
          "    await run(client => client.set(prefix + tag, end))"),
     ],
 }  # fmt: skip
-pytestmark = pytest.mark.timeout(300)
 POSTGRES = [
     Recipe("py", "sources.postgres"),
     Recipe("py", "sources.postgres", options={"driver": "asyncpg"}),

@@ -153,7 +153,7 @@ def test_a_proxy_that_reads_from_an_old_state_gives_nothing_twice(engine, wire, 
     """Its SELECT goes to a replica, also within a transaction."""
     store, recorder = wire
     make_tag(store, tag, step=10)
-    with Server(store, "--no-snowflake", "--timeout-ms", "300") as server:
+    with Server(store, "--no-snowflake", "--timeout-ms", "3000") as server:
         client = server.client()
         found = [*range(*client.range(tag, 10))]
         until(lambda: recorder.answered, "an answer is kept")

@@ -161,7 +161,7 @@ def test_a_counter_that_was_rewound_is_refused(store, new_tag):
 def test_a_row_that_comes_back_lower_is_refused(file):
     """A server remembers what it has seen of a tag, although the store did not know the tag for a while."""
     make_tag(file.url, "order", 100)
-    with Server(file.url, "--timeout-ms", "500") as server:
+    with Server(file.url, "--timeout-ms", "3000") as server:
         client = server.client()
         given = [*range(*client.range("order", 2000))]
         file.sql("DELETE FROM leaf_alloc")
@@ -178,7 +178,7 @@ def test_a_row_that_comes_back_lower_is_refused(file):
 
 
 def check_rewound(url, tag, rewind, mend):
-    with Server(url, "--timeout-ms", "500") as server:
+    with Server(url, "--timeout-ms", "3000") as server:
         client = server.client()
         first = client.range(tag, 500, after=1_000_000)
         ids = until(lambda: client.ids(tag, 5), "it has ids")

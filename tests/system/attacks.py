@@ -6,7 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import ENDLESS, HERE, NEVER_S, assert_distinct, assert_none, place, test
-from subjects import PYTHON, Refused, Serve, Stream, attack, ended_well, environment
+from subjects import PYTHON, Refused, Serve, Stream, attack, ended_well, environment, unsynced
 from tricks import namespace
 
 for _kind in ("fork", "_fork", "clone"):
@@ -104,7 +104,7 @@ for _processes, _ids, _worker in ((3, "one fixed id", 5), (4, "3 ids of a range"
 def _():
     where = place()
     # Where no lock file is seen either.
-    apart = [*namespace("n", "m"), "sh", "-c", 'mount -t tmpfs tmpfs /run/lock && exec "$@"', "sh"]
+    apart = [*unsynced(), *namespace("n", "m"), "sh", "-c", 'mount -t tmpfs tmpfs /run/lock && exec "$@"', "sh"]
     one, two = Serve(before=apart), Serve(before=apart)
     one.do("open", "a", *where.options(worker=1))
     first = one.ids("a", 100)
@@ -146,7 +146,7 @@ def _():
         path = where.file(1)
         old = path.read_bytes()
         if trick == "older":
-            holder.run("a", 2_500)
+            holder.until_renewed("a", 2)
             with open(path, "r+b") as file:
                 file.write(old)
         elif trick == "deleted":

@@ -1,12 +1,8 @@
 """Callers of segments that fork, are closed while they wait, or are many."""
 
-import contextlib
-import os
-import tempfile
 import time
-from pathlib import Path
 
-from harness import ENDLESS, Skip, assert_none, place, test
+from harness import ENDLESS, assert_none, place, test
 from servers import FakeServer
 from subjects import Tags, attack, words
 
@@ -56,34 +52,18 @@ def _():
     assert (ids, errors) == ("0", "1000") and error.startswith("closed"), f"{ids} ids, {errors} errors: {error}"
 
 
-@contextlib.contextmanager
-def memory():
-    """A place without a disk: ten thousand marks are ten thousand durable files else."""
-    if not os.access("/dev/shm", os.W_OK):
-        raise Skip("/dev/shm is not there, or not writable: the disk would take minutes")
-    where = place()
-    with tempfile.TemporaryDirectory(prefix="leafid-system-", dir="/dev/shm") as directory:
-        where.dir, real = Path(directory), where.dir
-        try:
-            yield where
-        finally:
-            where.dir = real
-
-
 for _source in ("a callback", "a server", "a file: directory"):
 
     @test(f"10,000 tags of {_source} cost at most 1 KiB each at rest; a close leaves no thread or descriptor", long=True)
     def _(source=_source):
-        options, tags = {"adaptive": "no", "timeout_ms": 20_000}, 10_000
-        with memory() as where:
-            if source == "a server":
-                options["servers"] = FakeServer().url
-            if source == "a file: directory":
-                tags, options["servers"] = 3_000, f"file:{where.dir}/counters"
-                names = [f"warm-{n}" for n in range(100)] + [f"shop-{n}" for n in range(tags)]
-                making = words(where, **options, create="yes", tags=",".join(names), count=tags)
-                attack("footprint", making)
-            numbers = attack("footprint", words(where, **options, count=tags))
+        where, options, tags = place(), {"adaptive": "no"}, 10_000
+        if source == "a server":
+            options["servers"] = FakeServer().url
+        if source == "a file: directory":
+            tags, options["servers"] = 3_000, f"file:{where.dir}/counters"
+            names = [f"warm-{n}" for n in range(100)] + [f"shop-{n}" for n in range(tags)]
+            attack("footprint", words(where, **options, create="yes", tags=",".join(names), count=tags))
+        numbers = attack("footprint", words(where, **options, count=tags))
         assert numbers["tags"] == tags and 0 < numbers["each_bytes"] <= 1024, numbers
         assert_none(numbers, "threads_left", "descriptors_left")
         return f"{numbers['tags']} tags, {numbers['each_bytes']} bytes each, made in {numbers['took_ms']} ms"

@@ -18,19 +18,19 @@ for _language in MIXED:
         subject = Serve(language, env=env).open("a", *where.options(worker=5))
         # Long enough for spans of 3 s.
         subject.run("a", 3_200)
+        stepped_ms = now_ms()
         last = subject.ids("a")[0]
         where.write("clock", "-4")
         _, _, after_step, last_after = subject.run("a", 1_000)
         assert after_step > last, f"{after_step} after {last}"
         subject.kill()
-        killed_ms = now_ms()
         again = Serve(language, env=env)
         again.do("open", "a", *where.options(worker=5))
         fresh = again.ids("a")[0]
         lead = time_of(fresh) - (now_ms() - 4_000)
         assert fresh > last_after, f"{fresh} after {last_after}: began below ids issued"
-        # Else it waited for the clock; or it took so long to start that the clock is beyond what was reserved.
-        assert lead > 0 or now_ms() - killed_ms > 3_000, f"the restart's first id is {-lead} ms behind its clock"
+        # Else it waited for the clock; or all took so long that the clock has come there by itself.
+        assert lead > 0 or now_ms() - stepped_ms >= 4_000, f"the restart's first id is {-lead} ms behind its clock"
         again.run("a", 500)
         again.kill()
         return f"the restart's first id is {lead} ms ahead of its clock"
@@ -74,7 +74,9 @@ def wander(rounds, draw, refusals, rules=dict):
     env = faketime(FAKETIME_TIMESTAMP_FILE=str(clock))
     # A clock that is far behind is waited for.
     runs, more = [], {"timeout_ms": 6_000} if refusals else {}
-    for turn in range(rounds):
+    # In the runs of a slow machine there are few.
+    while len(runs) < rounds or sum(map(len, runs)) <= 10_000:
+        turn = len(runs)
         # Only the Rust subject knows all rules.
         language = "rust" if rules is not dict else ("rust", "c")[turn % 2]
         words = where.options(worker=6, threads=2, method=random.choice(("next", "fill")), **{**more, **rules()})
@@ -98,7 +100,6 @@ def wander(rounds, draw, refusals, rules=dict):
             known = "clock_backwards" in told or "would_block" in told or late and int(late[1]) <= lived_ms
             assert not told or known, f"run {turn}, of {lived_ms:.0f} ms: {told}"
     assert_distinct(runs)
-    assert sum(map(len, runs)) > 10_000, "hardly any id was issued"
     return runs
 
 

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 from harness import need, need_root, place, test
-from subjects import RUST, Serve, environment
+from subjects import RUST, Serve, environment, unsynced
 
 NOBODY = 65534
 
@@ -86,7 +86,8 @@ def as_user(uid, *words, groups=()):
     """A command line of another user."""
     need_root("other users are needed")
     groups = ["--groups=" + ",".join(map(str, groups))] if groups else ["--clear-groups"]
-    return [need("setpriv", "util-linux"), f"--reuid={uid}", f"--regid={uid}", *groups, *map(str, words)]
+    setpriv = [need("setpriv", "util-linux"), f"--reuid={uid}", f"--regid={uid}", *groups]
+    return [*unsynced(), *setpriv, *map(str, words)]
 
 
 def can_lock(uid, path, groups=()):

@@ -18,7 +18,7 @@ import threading
 import time
 from collections import Counter
 
-from harness import HERE, Skip, need, need_root, test
+from harness import HERE, Skip, need, need_root, test, wait_for
 from lessees import Pool
 from tricks import faketime, leashed, offset, secluded
 
@@ -299,6 +299,7 @@ class Run:
     def kill(self, name, how, host, dead_s):
         pod = self.pods[name]
         if pod.lessee is None:
+            self.at(0.1, lambda: self.kill(name, how, host, dead_s))
             return
         pod.lessee.kill()
         pod.lessee = None
@@ -312,6 +313,7 @@ class Run:
     def stop(self, name, seconds):
         lessee = self.pods[name].lessee
         if lessee is None:
+            self.at(0.1, lambda: self.stop(name, seconds))
             return
         os.kill(lessee.pid, signal.SIGSTOP)
         self.counts["stopped for longer than a lease" if seconds > 3 else "stopped"] += 1
@@ -390,14 +392,15 @@ def _():
     world.proxy.mode, world.proxy.forges, world.proxy.patience_s = "answers two alike", True, 8.0
     for host in (3, 4):
         world.begin(host, f"leased-{host}", "c", name="leased", timeout_ms=12_000, request_timeout_ms=10_000)
-    for lessee in world.lessees:
-        lessee.await_ids()
-    time.sleep(1)
-    world.kill_all()
-    twice = {}
+
+    def in_both(name):
+        one, other = (set(lessee.ids()) for lessee in world.lessees if lessee.given["name"] == name)
+        return len(one & other)
+
     for name in ("fixed", "leased"):
-        of = [set(lessee.ids()) for lessee in world.lessees if lessee.given["name"] == name]
-        twice[name] = len(of[0] & of[1])
+        wait_for(lambda: in_both(name), f"an id of {name} that came twice")
+    world.kill_all()
+    twice = {name: in_both(name) for name in ("fixed", "leased")}
     found, repeated = world.found()
     assert schedule(7, 60) == schedule(7, 60) != schedule(8, 60), "a seed does not repeat what befalls them"
     assert all(twice.values()) and found["duplicates"] >= sum(twice.values()) and repeated, f"{twice}, {found}"

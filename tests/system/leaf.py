@@ -120,7 +120,7 @@ def _():
 @test("leaf: four processes of one state directory use nearly all that they are given, and none waits long")
 def _():
     nodes, count, step = Nodes(), 4_000, 250
-    options = {"servers": urls(nodes.all), "protocol": "leaf", "step": step, "adaptive": "no"}
+    options = {"servers": urls(nodes.all), "protocol": "leaf", "step": step, "adaptive": "no", "request_timeout_ms": 60_000}
     more = {"count": count, "then": "close", "method": "take", "batch": 20}
     streams = [Stream("rust", words(nodes.where, **options, **more)) for _ in range(4)]
     ids = [stream.end() for stream in streams]

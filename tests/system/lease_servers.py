@@ -91,10 +91,12 @@ def _():
     for lessee in lessees:
         lessee.await_error("worker_lost")
     wait_for(lambda: now_ms() > max(ends.values()) + 200, "the end of the spans")
-    had = {lessee: len(lessee.ids()) for lessee in lessees}
-    time.sleep(0.5)
     for lessee in lessees:
-        assert len(lessee.ids()) == had[lessee], f"{lessee.name} made ids without a lease"
+        # What it made before is written down by then.
+        lessee.await_another_error()
+        had = len(lessee.ids())
+        lessee.await_another_error()
+        assert len(lessee.ids()) == had, f"{lessee.name} made ids without a lease"
         last = max(lessee.ids()) >> 22
         assert last + EPOCH_MS < ends[lessee], f"{lessee.name} made an id for {last + EPOCH_MS}, the span ended at {ends[lessee]}"
     pool.server.go_on()

@@ -232,6 +232,10 @@ class Lessee:
     def await_error(self, code):
         wait_for(lambda: code in self.codes("error"), f"{code} of {self.name}")
 
+    def await_another_error(self):
+        count = len(self.notes("error"))
+        wait_for(lambda: len(self.notes("error")) > count, f"another error of {self.name}")
+
     def await_ids(self, worker=None):
         """Until it has made others than it had; of this worker id, if one is given."""
         count = len(self.ids())

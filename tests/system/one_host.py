@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from harness import Skip, assert_distinct, need_root, place, test
-from subjects import LANGUAGES, PYTHON, Refused, Serve, environment
+from subjects import LANGUAGES, PYTHON, Refused, Serve, environment, unsynced
 from tricks import faketime, frozen, namespace
 
 LEAF_EPOCH_MS = 1_288_834_974_657
@@ -25,7 +25,7 @@ def seen_by_the_machine():
 
 def apart(*kinds):
     """A command for a process of its own network, or processes, that sees nothing of this machine's other host locks."""
-    return namespace(*kinds)
+    return [*unsynced(), *namespace(*kinds)]
 
 
 for _language in LANGUAGES:

@@ -9,11 +9,6 @@ from subjects import Tags, words
 ASKING = {**ENDLESS, "request_timeout_ms": 60_000, "connect_timeout_ms": 60_000}
 
 
-def in_memory(where, **more):
-    """Options of segments whose marks wait for no disk: it is the source that keeps them waiting here."""
-    return words(where, state=where.unsynced("state"), **more)
-
-
 def settled(subject, fetches=2):
     """The stats, once this many segments came: with the second one there are two."""
     end = time.monotonic() + NEVER_S
@@ -26,7 +21,7 @@ def settled(subject, fetches=2):
 @test("10,000 tags meet a returning server: all have their ids, and no more at once than connections")
 def _():
     source, where = FakeServer(), place()
-    subject = Tags().open("a", *in_memory(where, servers=source.url, adaptive="no", **ASKING))
+    subject = Tags().open("a", *words(where, servers=source.url, adaptive="no", **ASKING))
     source.fault({"status": 500, "body": "down"})
     source.forget()
     begun = time.monotonic()

@@ -34,17 +34,12 @@ def cost(subject):
         time.sleep(0.1)
 
 
-def in_memory(where, worker):
-    """Options of generators whose closes wait for no disk: they give one up after two seconds."""
-    return where.options(worker=worker, state=where.unsynced("state"))
-
-
 def come_back(subject, where, action, warm, kib):
     """As `comes_back`. No id of the range may be lost by it."""
     note = comes_back(subject, action, warm, kib)
     other = Serve()
     for worker in range(IDS):
-        other.do("open", worker, *in_memory(where, worker))
+        other.do("open", worker, *where.options(worker=worker))
     other.quit()
     return note
 
@@ -80,7 +75,7 @@ for _language in LANGUAGES:
 
         def rounds(count):
             # One id of the range: of another one the next id may lie below.
-            assert subject.do("rounds", count, *in_memory(where, 7)) == f"{count} true"
+            assert subject.do("rounds", count, *where.options(worker=7)) == f"{count} true"
 
         node = language == "node"
         return come_back(subject, where, rounds, WARM_NODE if node else WARM, KIB_NODE if node else KIB)
@@ -93,7 +88,7 @@ for _language in ("rust", "c", "python"):
         where, subject = place(), subject_of(language)
 
         def forks(count):
-            subject.do("open", "a", *in_memory(where, f"0-{IDS - 1}"))
+            subject.do("open", "a", *where.options(worker=f"0-{IDS - 1}"))
             assert subject.do("forks", "a", count) == f"{2 * count} {2 * count} 0", "an id is missing, or came twice"
             subject.do("close", "a")
 
@@ -105,7 +100,7 @@ def _():
     where, subject = place(), subject_of("node")
 
     def workers(count):
-        told = subject.do("workers", count, *in_memory(where, 7))
+        told = subject.do("workers", count, *where.options(worker=7))
         assert told.startswith(f"{count} true "), told
 
     return come_back(subject, where, workers, WARM, KIB_WORKERS)

@@ -41,6 +41,7 @@ The commands of `serve`; FROM is the handle of a snowflake, or the handle of seg
 import array
 import contextlib
 import fcntl
+import functools
 import os
 import re
 import select
@@ -56,6 +57,7 @@ from harness import BUILD, NEVER_S, PATIENT, ROOT, Skip
 RUST = BUILD / "agents/rust"
 PYTHON = BUILD / "venv/bin/python"
 AGENTS = ROOT / "tests/agents"
+PRETEND = BUILD / "system/pretend"
 
 LANGUAGES = {
     "rust": [str(RUST)],
@@ -74,6 +76,14 @@ MIXED = [*LANGUAGES, "java"] if HAS_JAVA else [*LANGUAGES]
 def need_java():
     if not HAS_JAVA:
         raise Skip("no JDK: apt install openjdk-17-jdk-headless maven")
+
+
+@functools.cache
+def unsynced():
+    """What runs a subject that a test puts nothing else before: it waits for no disk, which others may keep busy. A close
+    would give one up after two seconds, and most tests are of something else."""
+    command = [str(PRETEND), "sync"]
+    return command if subprocess.run([*command, "true"], capture_output=True).returncode == 0 else []
 
 
 def environment(**more):
@@ -104,7 +114,8 @@ class Refused(Exception):
 class Serve:
     """A subject that obeys commands, a line at a time."""
 
-    def __init__(self, language="rust", before=(), env=None, program=None, **more):
+    def __init__(self, language="rust", before=None, env=None, program=None, **more):
+        before = unsynced() if before is None else before
         command = [*map(str, before), *(program or COMMANDS[language]), "serve"]
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
@@ -159,18 +170,28 @@ class Serve:
     def ids(self, handle, count=1):
         return list(map(int, self.do("next", handle, count).split()))
 
+    def recovered(self, handle, count=1):
+        """The next ids, once what was wrong is mended: calls that began before may fail yet."""
+        end = time.monotonic() + NEVER_S
+        while True:
+            try:
+                return self.ids(handle, count)
+            except Refused as error:
+                assert time.monotonic() < end, f"no id of {handle} {NEVER_S} s after it was mended: {error}"
+
     def run(self, handle, milliseconds, pause_us=1000):
         """Ids at a low rate: count, slowest in microseconds, first, last. They rose."""
         count, slowest, first, last, rising = self.do("run", handle, milliseconds, pause_us).split()
         assert rising == "true", f"ids did not rise between {first} and {last}"
         return int(count), int(slowest), int(first), int(last)
 
-    def until_renewed(self, handle):
-        """Makes ids until a span has just been made durable."""
-        before, end = self.stats(handle)["until"], time.monotonic() + NEVER_S
-        while self.stats(handle)["until"] == before:
-            assert time.monotonic() < end, "no span was renewed"
-            self.run(handle, 2, 200)
+    def until_renewed(self, handle, times=1):
+        """Makes ids until a span has just been made durable. The second one begins after this."""
+        for _ in range(times):
+            before, end = self.stats(handle)["until"], time.monotonic() + NEVER_S
+            while self.stats(handle)["until"] == before:
+                assert time.monotonic() < end, "no span was renewed"
+                self.run(handle, 2, 200)
 
     def stats(self, handle):
         until, lead, renewals, failures = self.do("stats", handle).split(" ", 4)[:4]
@@ -212,13 +233,7 @@ class Tags(Serve):
         return list(map(int, self.do("take", handle, tag, count).split()))
 
     def recovered(self, handle="a", tag="order", count=1):
-        """The next ids, once what was wrong is mended: calls that began before may fail yet."""
-        end = time.monotonic() + NEVER_S
-        while True:
-            try:
-                return self.next(handle, tag, count)
-            except Refused as error:
-                assert time.monotonic() < end, f"no id of {tag} {NEVER_S} s after it was mended: {error}"
+        return super().recovered(f"{handle} {tag}", count)
 
     def refusal(self, tag="order", code="", said=(), handle="a"):
         """The error of a call, once it is not of a source that was late for it: that is the machine's business."""
@@ -245,10 +260,11 @@ class Tags(Serve):
 class Stream:
     """A subject that writes ids to a pipe until it is killed. What stands in the pipe then is what was issued."""
 
-    def __init__(self, language, words, env=None, before=(), limit=None, program=None):
+    def __init__(self, language, words, env=None, before=None, limit=None, program=None):
         read, write = os.pipe()
         with contextlib.suppress(OSError):
             fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 1 << 20)
+        before = unsynced() if before is None else before
         self.begun = time.monotonic()
         self.process = subprocess.Popen(
             [*map(str, before), *(program or COMMANDS[language]), "stream", *map(str, words)],
@@ -296,16 +312,16 @@ class Stream:
 
 def ended_well(command, **more):
     """A command that has ended with 0."""
-    command = [*map(str, command)]
+    command = [*unsynced(), *map(str, command)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment(), **more)
     assert done.returncode == 0, done.stdout[-1500:] + done.stderr[-3000:]
     return done
 
 
-def attack(command, words, before=()):
+def attack(command, words):
     """Runs one of the Rust programs that attack by themselves, and answers its numbers."""
     done = subprocess.run(
-        [*map(str, before), str(RUST), command, *map(str, words)],
+        [*unsynced(), str(RUST), command, *map(str, words)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -41,8 +41,7 @@ def _():
     calls += "fcntl,pwrite64,write,writev,pwritev,fsync,fdatasync,close,mmap"
     subject = Serve(before=[strace, "-f", "-y", "-o", trace, "-e", f"trace={calls}"])
     subject.do("open", "a", *where.options(worker=1))
-    for _ in range(3):
-        subject.until_renewed("a")
+    subject.until_renewed("a", 3)
     subject.do("close", "a")
     subject.quit()
     lines = whole(trace.read_text().splitlines())

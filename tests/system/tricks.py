@@ -9,10 +9,9 @@ import subprocess
 import time
 
 from harness import BUILD, Skip, need
-from subjects import environment
+from subjects import PRETEND, environment
 
 STALL = BUILD / "system/stall"
-PRETEND = BUILD / "system/pretend"
 PR_SET_PDEATHSIG = 1
 CLONE_NEWNS, CLONE_NEWNET = 0x20000, 0x40000000
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
