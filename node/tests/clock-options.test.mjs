@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Snowflake, compose, decode } from 'leafid'
 import { wasm } from './counter.mjs'
-import { record, space, thrown } from './support.mjs'
+import { inMemory, record, space, thrown } from './support.mjs'
 
 const INVALID = 'ERR_LEAFID_INVALID_ARGUMENT'
 const BACKWARDS = 'ERR_LEAFID_CLOCK_BACKWARDS'
@@ -60,7 +60,7 @@ test('startAfter refuses what is no id of the layout, or too far ahead', () => {
 })
 
 test('lazy claims with the first id', () => {
-  const options = { ...space(), worker: 3 }
+  const options = { ...inMemory(), worker: 3 }
   const flake = new Snowflake({ ...options, lazy: true })
   assert.ok(wasm || !existsSync(join(options.stateDir, options.name)))
   const holder = new Snowflake({ ...options, randomStart: 0 })

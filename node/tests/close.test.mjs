@@ -33,7 +33,7 @@ test('opened again at once it goes on above', () => {
 })
 
 test('an unused one leaves nothing reserved', () => {
-  const options = { ...space(), worker: 1 }
+  const options = { ...inMemory(), worker: 1 }
   const before = Date.now()
   new Snowflake(options).close()
   assert.ok(record(options, 1).until_ms <= Date.now() + 1, `${record(options, 1).until_ms - before} ms ahead`)

@@ -17,7 +17,7 @@ const LOST = 'ERR_LEAFID_WORKER_LOST'
 const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'
 
 // A server, or the event loop that asks it by fetch, may be kept waiting for longer than a request usually is.
-const space = () => ({ ...support.space(), requestTimeoutMs: PATIENT })
+const space = () => ({ ...support.inMemory(), requestTimeoutMs: PATIENT })
 const elsewhere = () => ({ ...support.elsewhere(), requestTimeoutMs: PATIENT })
 
 /** A server of leases that last for `leaseMs`, and `leases`, those of a name, by worker id. */

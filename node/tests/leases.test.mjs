@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
 import { until } from './counter.mjs'
 import { LeaseSource, SPAN, block, run, sleep } from './lease_source.mjs'
-import { HANG, space } from './support.mjs'
+import { HANG, inMemory as space } from './support.mjs'
 
 const LOST = 'ERR_LEAFID_WORKER_LOST'
 const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'

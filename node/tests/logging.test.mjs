@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterEach, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { LeafidError, Snowflake, setLogger } from 'leafid'
-import { HANG, space, start, thrown } from './support.mjs'
+import { HANG, inMemory, space, start, thrown } from './support.mjs'
 
 const leafid = JSON.stringify(createRequire(import.meta.url).resolve('leafid'))
 
@@ -138,7 +138,7 @@ test('a busy thread gets the number of dropped messages', async t => {
       if (dropped + told >= 300 && dropped > 0) { console.log('all told'); clearInterval(alive) }
     }, 20)
     setTimeout(() => { console.log(messages.length, messages.slice(-3)); process.exit(1) }, ${HANG}).unref()`,
-    space(),
+    inMemory(),
   )
   assert.deepEqual(await ended, { code: 0, signal: null, out: 'all told\n', err: '' })
 })

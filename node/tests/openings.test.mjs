@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Snowflake, decode } from 'leafid'
 import { until } from './counter.mjs'
 import { LeaseSource, sleep } from './lease_source.mjs'
-import { space, thrown } from './support.mjs'
+import { inMemory as space, thrown } from './support.mjs'
 
 const LOST = 'ERR_LEAFID_WORKER_LOST'
 const WOULD_BLOCK = 'ERR_LEAFID_WOULD_BLOCK'

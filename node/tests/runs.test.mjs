@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { Snowflake, decode } from 'leafid'
-import { assertDistinct, space } from './support.mjs'
+import { assertDistinct, inMemory, space } from './support.mjs'
 
 const require = createRequire(import.meta.url)
 const lib = name => require(join(dirname(require.resolve('leafid')), 'lib', name))
@@ -26,15 +26,14 @@ function freshMs() {
   for (const begun = Date.now(); Date.now() === begun; );
 }
 
-/** What `round` returns for ids of one tick, each time that a tick lasts as long; fails if none does. */
+/** What `round` returns for ids of one tick, each time that a tick lasts as long: once at least. */
 function inOneTick(round) {
   const found = []
-  for (let i = 0; i < ROUNDS; i++) {
+  for (let i = 0; i < ROUNDS || found.length === 0; i++) {
     freshMs()
     const { ids, value } = round()
     if (parts(ids[0]).timestampMs === parts(ids.at(-1)).timestampMs) found.push(value)
   }
-  assert.ok(found.length > 0)
   return found
 }
 
@@ -93,7 +92,7 @@ test('next, take, fill and another object in any order: each id is above all bef
 test('threads in turn: each id is above those that the other thread had before', async () => {
   const options = wide()
   const turns = 2000
-  // Whose turn it is, and the last id.
+  // Whose turn it is, how many skipped ids, and the last id.
   const shared = new SharedArrayBuffer(16)
   const code = `
     const { parentPort, workerData } = require('node:worker_threads')
@@ -106,35 +105,35 @@ test('threads in turn: each id is above those that the other thread had before',
   const flake = new Snowflake(options)
   const here = inTurn(flake.next, shared, 0, turns)
   const [there] = await answer
-  assert.deepEqual([here.wrong, there.wrong], [0, 0])
-  assert.ok(here.gaps + there.gaps > 0, 'runs are held')
+  assert.deepEqual([here, there], [0, 0])
   await ended
   flake.close()
 })
 
-/** Takes ids in turn with another thread. `wrong`: ids that are not above the one before; `gaps`: turns that skipped ids. */
+/** Takes ids in turn with another thread, until runs were held, too. Returns how many are not above the one before. */
 function inTurn(next, shared, me, turns) {
   const turn = new Int32Array(shared, 0, 1)
+  const gaps = new Int32Array(shared, 4, 1)
   const last = new BigInt64Array(shared, 8, 1)
-  const found = { wrong: 0, gaps: 0 }
-  for (let i = 0; i < turns; i++) {
+  let wrong = 0
+  for (let i = 0; i < turns || Atomics.load(gaps, 0) === 0; i++) {
     while (Atomics.load(turn, 0) !== me) Atomics.wait(turn, 0, 1 - me, 100)
     let before = last[0]
     for (let k = 0; k < 200; k++) {
       const id = next()
-      if (id <= before) found.wrong++
-      if (k === 0 && id > before + 1n && id - before < 1000n) found.gaps++
+      if (id <= before) wrong++
+      if (k === 0 && id > before + 1n && id - before < 1000n) Atomics.add(gaps, 0, 1)
       before = id
     }
     last[0] = before
     Atomics.store(turn, 0, 1 - me)
     Atomics.notify(turn, 0)
   }
-  return found
+  return wrong
 }
 
 test('threads that open, issue and close at once: no id twice, and closed is closed', async () => {
-  const options = { ...wide(), persist: true }
+  const options = { ...inMemory(), worker: 1, ...WIDE }
   const code = `
     const { parentPort, workerData } = require('node:worker_threads')
     const { Snowflake } = require(${JSON.stringify(require.resolve('leafid'))})
@@ -162,7 +161,7 @@ test('a generator that ends issues nothing of a run', () => {
   const { TickRun } = lib('tick_run.js')
   const options = wide()
   let [held, last] = [0, 0n]
-  for (let i = 0; i < 50; i++) {
+  for (let i = 0; i < 50 || held === 0; i++) {
     freshMs()
     const handle = native.open(options)
     const run = new TickRun(handle)
@@ -175,7 +174,6 @@ test('a generator that ends issues nothing of a run', () => {
     last = next.next()
     next.close()
   }
-  assert.ok(held > 0)
 })
 
 /** Runs it with another `Date.now`, which leafid sees. */

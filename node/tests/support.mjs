@@ -41,8 +41,8 @@ export const space = () => ({
   ...(wasm ? { persist: false } : { stateDir: directory() }),
 })
 
-/** In memory, if /dev/shm is there: a program, and the end of one, give up a slow disk after two seconds. */
-export const inMemory = () => ({ ...space(), ...(existsSync('/dev/shm') && { stateDir: directory('/dev/shm') }) })
+/** In memory, if /dev/shm is there: a program, a brief call, and the end of one give up a slow disk after two seconds. */
+export const inMemory = () => ({ ...space(), ...(!wasm && existsSync('/dev/shm') && { stateDir: directory('/dev/shm') }) })
 
 /** What the call throws. */
 export function thrown(call) {

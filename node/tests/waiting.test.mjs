@@ -52,7 +52,7 @@ test('a batch that the tick cannot give is would_block, and loses nothing', () =
     }
   }
   let refused = 0
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 20 || refused === 0; round++) {
     const half = eventually(() => flake.take(150))
     const array = new BigInt64Array(150)
     const error = thrownOrUndefined(() => flake.fill(array))
@@ -64,7 +64,6 @@ test('a batch that the tick cannot give is would_block, and loses nothing', () =
     const [before, after] = [decode(half[149], 'sonyflake'), decode(next, 'sonyflake')]
     if (before.timestampMs === after.timestampMs) assert.equal(after.sequence, before.sequence + 1)
   }
-  assert.ok(refused > 0)
   flake.close()
 })
 

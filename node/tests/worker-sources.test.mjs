@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { LeafidError, Snowflake, decode } from 'leafid'
 import { until } from './counter.mjs'
 import { LeaseSource } from './lease_source.mjs'
-import { space, thrown } from './support.mjs'
+import { inMemory as space, thrown } from './support.mjs'
 
 const LOST = 'ERR_LEAFID_WORKER_LOST'
 const IN_USE = 'ERR_LEAFID_WORKER_IN_USE'
@@ -112,14 +112,14 @@ test('an answer that is no worker id is refused, naming it', async () => {
 })
 
 test('a promise that never settles is worker_lost after timeoutMs; what it brings late is released', async () => {
-  const never = await rejected({ ...space(), worker: () => new Promise(() => {}), timeoutMs: 60 })
+  const never = await rejected({ ...space(), worker: () => new Promise(() => {}), timeoutMs: 2000 })
   assert.equal(never.code, LOST)
-  assert.match(never.message, /timeoutMs \(60\)/)
+  assert.match(never.message, /timeoutMs \(2000\)/)
   const leaseSource = new LeaseSource()
   const claim = leaseSource.claim.bind(leaseSource)
   let answer
   leaseSource.claim = request => new Promise(done => (answer = () => done(claim(request))))
-  assert.equal((await rejected({ ...space(), worker: leaseSource, timeoutMs: 60 })).code, LOST)
+  assert.equal((await rejected({ ...space(), worker: leaseSource, timeoutMs: 2000 })).code, LOST)
   assert.equal(leaseSource.called('release').length, 0)
   answer()
   await until('the release', () => leaseSource.called('release').length > 0)
