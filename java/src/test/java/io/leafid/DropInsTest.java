@@ -46,7 +46,7 @@ class DropInsTest {
         assertNull(result.getError());
         assertEquals("Result{id=-2, status=EXCEPTION}", ids.get("unknown").toString());
         assertEquals("tag is null: name the counter", ids.get(null).getError().getMessage());
-        try (Segments brief = Segments.builder().stateDir(dir.toString()).fetch(fetch).timeoutMs(50).open()) {
+        try (Segments brief = Segments.builder().stateDir(dir.toString()).fetch(fetch).timeoutMs(1_000).open()) {
             IDGen down = new LeafIDGen(brief);
             assertEquals(-3, down.get("down").getId());
             // A call whose time ends while the source is being asked says that instead.

@@ -24,12 +24,14 @@ import java.util.zip.Deflater;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.io.TempDirFactory;
 
 /** How the native library is loaded: each time by the command line in a JVM of its own, with mounts of its own. */
 class LibraryTest {
     private static final String[] OWN_MOUNTS = {"unshare", "--user", "--map-root-user", "--mount"};
 
-    @TempDir
+    /** On a disk: where memory is mounted, perhaps no program may run. */
+    @TempDir(factory = TempDirFactory.Standard.class)
     Path dir;
     private String said;
 

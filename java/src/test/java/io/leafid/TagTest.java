@@ -132,7 +132,7 @@ class TagTest {
             refused("invalid_argument", () -> segments.tag(""));
             assertEquals("tag is null: name the counter", refused("invalid_argument", () -> segments.tag(null)).getMessage());
         }
-        try (Segments segments = options().name("failing").fetch(failing).timeoutMs(50).open()) {
+        try (Segments segments = options().name("failing").fetch(failing).timeoutMs(1_000).open()) {
             // A call whose time ends while the source is being asked says that instead.
             String said = "";
             while (!said.contains("no connection")) {
