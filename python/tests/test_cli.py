@@ -61,18 +61,13 @@ def endless(form, space):
     process.communicate()
 
 
-def own(text):
-    """Without warnings of what other tests hold on this host."""
-    return "".join(line for line in text.splitlines(keepends=True) if "under another name" not in line)
-
-
-def test_a_reader_that_goes_away_ends_it_quietly(endless):
+def test_a_reader_that_goes_away_ends_it_quietly(endless, own):
     assert int(endless.stdout.readline()) > 0
     endless.stdout.close()
     assert (endless.wait(), own(endless.stderr.read())) == (0, "")
 
 
-def test_an_interrupt_ends_it_without_a_trace(endless):
+def test_an_interrupt_ends_it_without_a_trace(endless, own):
     assert int(endless.stdout.readline()) > 0
     endless.send_signal(signal.SIGINT)
     assert (endless.wait(), own(endless.stderr.read())) == (-signal.SIGINT, "")

@@ -85,19 +85,19 @@ def test_threads_share_it(flake):
     assert len(set().union(*made)) == 8 * 6_000
 
 
-def test_waiting_lets_other_threads_run(space):
-    """A thread that waits for the next tick, most of the time, must not keep the interpreter to itself: else the other
-    one has it between two calls only, once or twice for each."""
-    layout = leafid.Layout(sequence_bits=0, worker_bits=3, tick_ms=100)
-    with leafid.Snowflake(1, **space, layout=layout) as flake:
-        thread = threading.Thread(target=lambda: [flake.next() for _ in range(6)])
+def test_waiting_lets_other_threads_run(on_disk):
+    """A thread that waits for the next tick, 50 s from now, must not keep the interpreter to itself."""
+    layout = leafid.Layout(timestamp_bits=20, sequence_bits=0, worker_bits=3, tick_ms=3_600_000)
+    epoch_ms = int(time.time() * 1000) + 50_000 - 100 * layout.tick_ms
+    with leafid.Snowflake(1, **on_disk, layout=layout, epoch_ms=epoch_ms) as flake:
+        flake.next()
+        thread = threading.Thread(target=lambda: pytest.raises(leafid.Error, flake.next))
         thread.start()
-        turns = 0
-        while thread.is_alive():
+        for _ in range(5):
             time.sleep(0.002)
-            turns += 1
-        thread.join()
-    assert turns > 30
+        # Else its wait is over by now.
+        assert thread.is_alive()
+    thread.join()
 
 
 def test_stats(flake, space):

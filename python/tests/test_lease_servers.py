@@ -2,7 +2,6 @@
 
 import socket
 import threading
-import time
 
 import pytest
 
@@ -87,7 +86,7 @@ def test_an_interrupt_ends_the_wait_for_a_claim(server, start):
     for call in ("leafid.Snowflake(**options)", "lazy.next()"):
         program = start(
             f"""
-options = dict(space, request_timeout_ms=60_000)
+options = dict(space, timeout_ms=3_600_000, request_timeout_ms=3_600_000)
 lazy = leafid.Snowflake(**options, lazy=True)
 try:
     say("waits")
@@ -100,7 +99,7 @@ except KeyboardInterrupt:
         program.end_by_interrupt()
 
 
-def test_a_forked_child_claims_its_own(server, run):
+def test_a_forked_child_claims_its_own(server, run, wait):
     """And nothing is said of threads at a fork, which Python 3.12 and later would."""
     out = run(
         """
@@ -115,7 +114,7 @@ say(len(ids), len(set(ids)), flake.stats().claims)
         url=server.url,
     )
     assert out == "1100 1100 1\n"
-    assert held(server) == {}
+    wait(lambda: held(server) == {})
 
 
 FORKS = {
@@ -160,9 +159,9 @@ EXITS = {"end": "", "sys.exit": "sys.exit(0)", "in a module": "sys.modules['keep
 
 
 @pytest.mark.parametrize("how", EXITS.values(), ids=EXITS)
-def test_the_end_gives_it_back(server, run, how):
+def test_the_end_gives_it_back(server, run, wait, how):
     out = run('flake = leafid.Snowflake(space.pop("url"), **space)\nsay(flake.next())\n' + how, url=server.url)
-    assert held(server) == {}
+    wait(lambda: held(server) == {})
     (lease,) = server.do("leases")["leases"]
     assert int(lease["until"]) == leafid.decode(out.strip()).timestamp_ms + 1
 
@@ -186,10 +185,8 @@ ACTIONS = [pytest.param(action, marks=() if action == "claim" else pytest.mark.s
 def test_the_interpreter_ends_while_a_request_is_under_way(fake_server, start, wait, action):
     server = fake_server(*SHORT)
     server.do("fault", fault={"hang": True}, tag=action)
-    begun = time.monotonic()
-    prelude = "options = dict(space, timeout_ms=120_000, request_timeout_ms=120_000)\n"
+    prelude = "options = dict(space, timeout_ms=3_600_000, request_timeout_ms=3_600_000)\n"
     program = start(prelude + UNDER_WAY[action], worker=server.url)
     wait(lambda: action in [request["tag"] for request in server.do("report")["requests"]])
     out, _ = program.process.communicate()
     assert (program.process.returncode, out) == (0, "")
-    assert time.monotonic() - begun < 60

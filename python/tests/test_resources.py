@@ -9,6 +9,11 @@ import pytest
 import leafid
 
 
+@pytest.fixture
+def space(on_disk):
+    return on_disk
+
+
 class Leases:
     def __init__(self):
         self.claims = self.releases = 0

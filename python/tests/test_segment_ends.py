@@ -15,14 +15,14 @@ HANGS = (
     + """
 def fetch(tag, step):
     say("waits")
-    threading.Event().wait(30)
-ids = leafid.Segments(fetch=fetch, **space)
+    threading.Event().wait()
+ids = leafid.Segments(fetch=fetch, **space | {"timeout_ms": 3_600_000})
 order = ids.tag("order")
 """
 )
 WAITS = {
     "next": "order.next()",
-    "next with a time": "order.next(timeout_ms=60_000)",
+    "next with a time": "order.next(timeout_ms=3_600_000)",
     "take": "order.take(3)",
     "fill": "order.fill(__import__('numpy').zeros(3, int))",
     "iteration": "next(order)",
@@ -52,7 +52,7 @@ signal.signal(signal.SIGUSR1, lambda *_: (say("handled"), let_go.set()))
 let_go = threading.Event()
 def fetch(tag, step):
     say("waits")
-    let_go.wait(20)
+    let_go.wait()
     return range(1, 1 + step)
 say(leafid.Segments(fetch=fetch, **space).tag("order").next())
 """
@@ -90,11 +90,11 @@ say(order.take(5))
 
 
 BUSY = {
-    "sleep": "time.sleep(30)",
+    "sleep": "time.sleep(3600)",
     "poll": "while True: time.sleep(0.0005)",
     "hang": "threading.Event().wait()",
     "spin": "while True: pass",
-    "async sleep": "asyncio.run(asyncio.sleep(30))",
+    "async sleep": "asyncio.run(asyncio.sleep(3600))",
     "raises": "time.sleep(0.3); raise LookupError('late')",
     "answers": "time.sleep(0.3); return range(1, 1 + step)",
 }
@@ -145,13 +145,11 @@ EVERY_CASE = [pytest.param(*case, marks=() if case in EVERYWHERE else pytest.mar
 
 @pytest.mark.parametrize(("asks", "busy"), EVERY_CASE)
 def test_the_interpreter_ends_while_a_fetch_is_under_way(start, asks, busy):
-    begun = time.monotonic()
     fetch = f"def fetch(tag, step):\n    say('under way')\n    begun.set()\n    {BUSY[busy]}\n"
     program = start(QUIET + LATE + fetch + ASKS[asks] + "\nbegun.wait()\n")
     out, err = program.process.communicate()
     assert (program.process.returncode, err) == (0, ""), (program.process.returncode, err)
     assert "under way" in out
-    assert time.monotonic() - begun < 60
 
 
 def test_the_interpreter_ends_while_an_async_fetch_is_under_way(start):
@@ -162,15 +160,13 @@ def test_the_interpreter_ends_while_an_async_fetch_is_under_way(start):
 async def fetch(tag, step):
     say("under way")
     begun.set()
-    await asyncio.sleep(30)
+    await asyncio.sleep(3600)
 ids = leafid.Segments(fetch=fetch, **space, prewarm=["order"])
 begun.wait()
 """
     )
-    begun = time.monotonic()
     out, err = program.process.communicate()
     assert (program.process.returncode, err, out) == (0, "", "under way\n")
-    assert time.monotonic() - begun < 60
 
 
 def test_the_interpreter_ends_while_a_server_is_asked(start):
@@ -180,16 +176,14 @@ def test_the_interpreter_ends_while_a_server_is_asked(start):
 import socket
 silent = socket.create_server(("127.0.0.1", 0))
 url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-ids = leafid.Segments(url, protocol="range", prewarm=["order"], request_timeout_ms=120_000, **space | {"timeout_ms": 120_000})
+ids = leafid.Segments(url, protocol="range", prewarm=["order"], request_timeout_ms=3_600_000, **space | {"timeout_ms": 3_600_000})
 connection, _ = silent.accept()
 say("under way" if connection.recv(10) else "closed")
 connection.detach(), silent.detach()
 """
     )
-    begun = time.monotonic()
     out, err = program.process.communicate()
     assert (program.process.returncode, err, out) == (0, "", "under way\n")
-    assert time.monotonic() - begun < 60
 
 
 ENDS = {
@@ -259,6 +253,9 @@ class Late:
             self.call(type(error).__name__)
 sys.modules["late"] = type(sys)("late")
 sys.modules["late"].keep = late = Late()
+late.order.try_next()
+while not late.order.stats().last_error:
+    time.sleep(0.01)
 try:
     late.order.next()
 except leafid.Error as error:

@@ -1,5 +1,7 @@
 """Forks: a child drops what it inherited and fetches segments of its own."""
 
+import pathlib
+
 import pytest
 
 # A counter that processes share: a file under a lock, as a database would be.
@@ -115,9 +117,9 @@ say(got, time.monotonic() - begun < 60)
     assert out == "[1] True\n"
 
 
-def test_a_spawned_process_opens_its_own(run, tmp_path):
+def test_a_spawned_process_opens_its_own(run, space):
     """What is opened cannot be sent to it, and the error says so."""
-    (tmp_path / "worker.py").write_text("import leafid\ndef use(tag):\n    return tag.next()\n")
+    pathlib.Path(space["state_dir"], "worker.py").write_text("import leafid\ndef use(tag):\n    return tag.next()\n")
     out = run(
         BEFORE
         + """

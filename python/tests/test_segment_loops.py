@@ -159,8 +159,11 @@ logging.getLogger("leafid").setLevel(logging.CRITICAL)
 def fetch(tag, step):
     raise ConnectionError("away")
 async def main():
-    ids = leafid.Segments(fetch=fetch, **space)
-    call = asyncio.ensure_future(ids.tag("order").next_async(timeout_ms=1000))
+    order = leafid.Segments(fetch=fetch, **space).tag("order")
+    order.try_next()
+    while not order.stats().last_error:
+        await asyncio.sleep(0.01)
+    call = asyncio.ensure_future(order.next_async(timeout_ms=1000))
     await asyncio.sleep(0.1)
     begun = time.monotonic()
     child = os.fork()

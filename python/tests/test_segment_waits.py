@@ -133,7 +133,7 @@ def test_calls_cancelled_at_any_moment_lose_no_id(space, make_source):
     assert len(got) > 100 and every == list(range(1, len(every) + 1))
 
 
-def test_errors_come_as_from_next(space):
+def test_errors_come_as_from_next(space, failed):
     answers = {"nonsense": "x", "unknown": None}
 
     def fetch(tag, step):
@@ -150,5 +150,7 @@ def test_errors_come_as_from_next(space):
             await ids.tag("fails").next_async()
         assert isinstance(error.value.__cause__, LookupError)
 
-    with leafid.Segments(fetch=fetch, **space | {"timeout_ms": 2000}) as ids:
+    with leafid.Segments(fetch=fetch, **space | {"timeout_ms": 200}) as ids:
+        for tag in ("unknown", "nonsense", "fails"):
+            failed(ids.tag(tag))
         asyncio.run(main(ids))

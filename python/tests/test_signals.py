@@ -5,10 +5,18 @@ import time
 
 import pytest
 
+
+@pytest.fixture
+def space(on_disk):
+    return on_disk
+
+
 LONG = """
 import time
 layout = leafid.Layout(timestamp_bits=20, sequence_bits=0, worker_bits=3, tick_ms=3_600_000)
-slow = leafid.Snowflake(1, **space | {"timeout_ms": 3_600_000}, layout=layout)
+# The next tick begins in half an hour.
+epoch_ms = int(time.time() * 1000) + 1_800_000 - 100 * layout.tick_ms
+slow = leafid.Snowflake(1, **space | {"timeout_ms": 3_600_000}, layout=layout, epoch_ms=epoch_ms)
 slow.next()
 """
 
@@ -17,7 +25,12 @@ WAITS = {
     "take": LONG + "call = lambda: slow.take(3)",
     "fill": LONG + "import numpy\ncall = lambda: slow.fill(numpy.zeros(3, numpy.int64))",
     "iteration": LONG + "call = lambda: next(slow)",
-    "a large take": "flake = leafid.Snowflake(1, **space)\ncall = lambda: flake.take(2**24)",
+    "large takes": """
+flake = leafid.Snowflake(1, **space)
+def call():
+    while True:
+        flake.take(2**24)
+""",
 }
 
 

@@ -1,7 +1,5 @@
 """Sources of worker ids at forks, signals and the end of the interpreter."""
 
-import time
-
 import pytest
 
 LEASES = """
@@ -69,7 +67,7 @@ warnings.simplefilter("ignore", DeprecationWarning)
 asked, let_go = threading.Event(), threading.Event()
 def claim(name, previous):
     asked.set()
-    let_go.wait(20)
+    let_go.wait()
     return 5
 slow = []
 thread = threading.Thread(target=lambda: slow.append(leafid.Snowflake(claim, **space)))
@@ -111,7 +109,7 @@ def test_an_interrupt_ends_the_wait_for_a_claim(start):
 import threading
 def claim(name, previous):
     say("waits")
-    threading.Event().wait(30)
+    threading.Event().wait()
 lazy = leafid.Snowflake(claim, **space, lazy=True)
 try:
     {call}
@@ -202,9 +200,7 @@ EVERY_CASE = [pytest.param(*case, marks=() if case in EVERYWHERE else pytest.mar
 
 @pytest.mark.parametrize(("call", "busy"), EVERY_CASE)
 def test_the_interpreter_ends_while_a_call_is_under_way(start, call, busy):
-    begun = time.monotonic()
     program = start(LEASES + POLLS + UNDER_WAY[call].replace("BUSY", busy))
     out, err = program.process.communicate()
     assert program.process.returncode == 0, (program.process.returncode, err)
     assert "under way" in out
-    assert time.monotonic() - begun < 60
