@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// So many that threads which share a busy processor interrupt each other in the middle of a step, too.
 const EACH: usize = 2_500_000;
 /// A defect must not hang the tests.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(900);
 
 /// The ids that were made: a bit each, by tick and sequence number. Most of it is never touched.
 struct Seen {

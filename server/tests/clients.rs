@@ -37,7 +37,7 @@ fn segments_of_both_protocols_are_one_id_space() {
                     .persist(false)
                     .name(format!("{tag}-{at}"))
                     .protocol(protocol)
-                    .timeout_ms(20_000)
+                    .timeout_ms(60_000)
                     .servers(urls)
                     .open()
                     .unwrap();
@@ -52,7 +52,7 @@ fn segments_of_both_protocols_are_one_id_space() {
         })
         .collect();
     for _ in 0..40 {
-        receiver.recv_timeout(Duration::from_secs(60)).unwrap();
+        receiver.recv_timeout(Duration::from_secs(900)).unwrap();
     }
     servers[0].kill();
     let ids: Vec<i64> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
@@ -70,14 +70,14 @@ fn leased_worker_ids_and_the_servers_own_are_one_id_space() {
         .persist(false)
         .name(&name)
         .worker(urls.join(","))
-        .timeout_ms(20_000)
+        .timeout_ms(60_000)
         .open()
         .unwrap();
     let mut ids = flake.take(20_000).unwrap();
     for url in &urls {
         let own =
             Segments::builder().persist(false).name(format!("{name}-own")).protocol(Protocol::LeafSnowflake);
-        let own = own.timeout_ms(20_000).servers([url]).open().unwrap();
+        let own = own.timeout_ms(60_000).servers([url]).open().unwrap();
         ids.extend(own.tag("any").unwrap().take(500).unwrap());
         own.close().unwrap();
     }
@@ -138,7 +138,7 @@ fn clients_send_their_token_and_trust_their_authority() {
             .name(format!("{}-{protocol:?}-{}", store.tag, token.map_or(0, str::len)))
             .protocol(protocol)
             .ca_file(path("ca.pem"))
-            .timeout_ms(20_000)
+            .timeout_ms(60_000)
             .servers([url.as_str()]);
         if let Some(token) = token {
             builder = builder.token(token);
@@ -157,7 +157,7 @@ fn clients_send_their_token_and_trust_their_authority() {
     assert_distinct(ids);
     let flake = || {
         let builder = Snowflake::builder().persist(false).name(&store.tag).worker(url.as_str());
-        builder.ca_file(path("ca.pem")).timeout_ms(20_000).request_timeout_ms(20_000)
+        builder.ca_file(path("ca.pem")).timeout_ms(60_000).request_timeout_ms(60_000)
     };
     assert_distinct(flake().token(&token).open().unwrap().take(5_000).unwrap());
     let error = flake().token("leafid_wrong").open().unwrap_err();
@@ -179,7 +179,7 @@ fn clients_of_tinyid_and_of_ranges_are_one_id_space() {
             .name(format!("{}-{at}", store.tag))
             .protocol(protocol)
             .token(token)
-            .timeout_ms(20_000)
+            .timeout_ms(60_000)
             .servers(&urls)
             .open()
             .unwrap()

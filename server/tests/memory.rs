@@ -1,6 +1,8 @@
 //! What a tag keeps on the heap of a server. The server runs in this process, whose allocator counts.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod common;
+
 use sqlx::{Connection, Executor, SqliteConnection};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use std::alloc::System;
@@ -100,7 +102,7 @@ impl Client {
 
 #[test]
 fn a_tag_takes_a_kibibyte_at_most_and_a_name_without_a_row_nothing() {
-    let file = std::env::temp_dir().join(format!("leafid-server-memory-{}.db", std::process::id()));
+    let file = common::memory().join(format!("leafid-server-memory-{}.db", std::process::id()));
     let store = file.to_string_lossy().into_owned();
     let program = env!("CARGO_BIN_EXE_leafid-server");
     assert!(Command::new(program).args(["--store", &store, "tag", "first"]).status().unwrap().success());

@@ -23,7 +23,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
@@ -217,7 +217,7 @@ fn a_collector_that_is_down_or_silent_slows_no_request_and_no_stop() {
         }
         let stopping = Instant::now();
         assert!(server.stop().success());
-        assert!(stopping.elapsed() < Duration::from_secs(20), "{:?}", stopping.elapsed());
+        assert!(stopping.elapsed() < PATIENCE / 2, "{:?}", stopping.elapsed());
     }
 }
 

@@ -99,7 +99,11 @@ static int become_daemon(int argc, char **argv) {
     int out = dup(1);
     if (status == LEAFID_OK && daemon(0, 0) != 0) return 3;
     alarm(HANG_S);
-    if (status == LEAFID_OK) status = leafid_snowflake_next(flake, &after);
+    /* Each call has the time that a parent needs to exit; on a slow machine one is not enough. */
+    if (status == LEAFID_OK) {
+        while ((status = leafid_snowflake_next(flake, &after)) == LEAFID_WORKER_IN_USE) {
+        }
+    }
     dup2(out, 1);
     close(out);
     write_report(status, flake, before, after);

@@ -103,7 +103,10 @@ static int release(void *user_data, const leafid_lease *lease, int64_t until_ms,
     pthread_mutex_lock(&source->lock);
     int64_t worker = known(source, lease);
     if (worker >= 0 && !source->workers[worker].held) atomic_fetch_add(&source->strangers, 1);
-    if (worker >= 0) source->workers[worker].held = false;
+    if (worker >= 0) {
+        source->workers[worker].held = false;
+        source->workers[worker].until_ms = until_ms;
+    }
     pthread_mutex_unlock(&source->lock);
     atomic_store(&source->released_until_ms, until_ms);
     atomic_fetch_add(&source->releases, 1);

@@ -44,7 +44,7 @@ struct process start_holder(const char *dir, const char *name, const char *worke
 
 bool read_line(int from, char *line, size_t room) {
     size_t length = 0;
-    int64_t end = now_ms() + 60000;
+    int64_t end = now_ms() + HANG_MS;
     while (length + 1 < room) {
         struct pollfd ready = {from, POLLIN, 0};
         int64_t left = end - now_ms();

@@ -79,9 +79,10 @@ static void all_calls(void) {
     snprintf(name, sizeof name, "%s", fresh_name());
     storm(300);
     signals = 0;
-    CHECK_NUMBER(rounds(dir, name, 30), 0);
+    do {
+        CHECK_NUMBER(rounds(dir, name, 30), 0);
+    } while (signals <= 100);
     storm(0);
-    CHECK(signals > 100);
 }
 
 /* Where leafid makes no threads, the caller's own thread does the work, and signals interrupt it. */
@@ -102,10 +103,10 @@ static void without_threads(void) {
         storm(300);
         int64_t until = now_ms() + 1500;
         leafid_status status = LEAFID_OK;
-        while (status == LEAFID_OK && now_ms() < until) status = leafid_snowflake_next(flake, &id);
+        while (status == LEAFID_OK && (now_ms() < until || signals <= 100)) status = leafid_snowflake_next(flake, &id);
         if (status == LEAFID_OK) status = leafid_snowflake_close(flake);
         storm(0);
-        _exit(status == LEAFID_OK && signals > 100 ? 0 : 100 + (int)status);
+        _exit(status == LEAFID_OK ? 0 : 100 + (int)status);
     }
     int status = -1;
     waitpid(child, &status, 0);

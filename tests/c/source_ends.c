@@ -133,7 +133,6 @@ static void callback_in_clones(void) {
 
 /* Children come while a renewal of their parent's is under way: it is not theirs, and none of them hangs. */
 static void forks_beside_calls(void) {
-    /* Each claim's span begins where the last one ended: so many are not 5 s ahead of the clock. */
     enum { CHILDREN = 7, EACH = 20 };
     struct lease_source *source = lease_source_new(LEASE_MS, 0);
     struct ids ids = {0};
@@ -144,8 +143,9 @@ static void forks_beside_calls(void) {
     atomic_store(&source->slow_ms, 60);
     REQUIRE_OK(lease_source_open(source, &flake));
     pthread_mutex_lock(&source->lock);
-    source->span_ms = 600;
-    source->lease_ms = 300;
+    /* Short, and long enough for timers that are late. */
+    source->span_ms = 2000;
+    source->lease_ms = 1000;
     pthread_mutex_unlock(&source->lock);
     for (int i = 0; i < CHILDREN; i++) {
         for (int64_t end = now_ms() + HANG_MS; atomic_load(&source->inside) == 0 && now_ms() < end;) {

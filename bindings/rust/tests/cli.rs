@@ -141,7 +141,7 @@ fn lines_are_answered_as_they_come_and_a_line_without_end_does_no_harm() {
 
 #[test]
 fn ids_are_new_and_the_worker_id_is_let_go() {
-    let place = Place::in_memory();
+    let place = Place::new();
     let mut last = 0;
     for count in [1, 10_000] {
         let output = on(&place, &["next", "-n", &count.to_string(), "--worker", "7"]);
@@ -161,7 +161,7 @@ fn ids_are_new_and_the_worker_id_is_let_go() {
 
 #[test]
 fn ids_are_printed_in_a_form() {
-    let place = Place::in_memory();
+    let place = Place::new();
     let mut last = 0;
     for form in TextForm::ALL {
         let output = on(&place, &["next", "-n", "5000", "--worker", "7", "--form", form.name()]);
@@ -178,7 +178,7 @@ fn ids_are_printed_in_a_form() {
 
 #[test]
 fn a_reader_that_goes_away_ends_it_quietly() {
-    let place = Place::in_memory();
+    let place = Place::new();
     let arguments = ["next", "-n", "100000000", "--worker", "7", "--name", &place.name, "--state-dir"];
     let mut child = program();
     child.args(arguments).arg(place.dir.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -195,7 +195,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
 
 #[test]
 fn a_check_that_finds_all_well_leaves_nothing_behind() {
-    let place = Place::in_memory();
+    let place = Place::new();
     let output = on(&place, &["check", "--worker", "0-3"]);
     let lines: Vec<&str> = text(&output.stdout).lines().collect();
     let checks = [
@@ -224,7 +224,7 @@ fn a_check_that_finds_all_well_leaves_nothing_behind() {
 
 #[test]
 fn a_check_says_what_is_wrong() {
-    let place = Place::in_memory();
+    let place = Place::new();
     let file = place.dir.path().join("file");
     fs::write(&file, "").unwrap();
     let layout = ["--layout", "uid-generator"];
@@ -268,7 +268,7 @@ fn a_check_says_what_is_wrong() {
 
 #[test]
 fn the_state_is_shown_with_holders_and_damage() {
-    let place = Place::in_memory();
+    let place = Place::new();
     place.builder().worker(3).open().unwrap().close().unwrap();
     freed(&place, 3);
     let flake = place.builder().worker(12).open().unwrap();
@@ -298,7 +298,7 @@ fn the_state_is_shown_with_holders_and_damage() {
 
 #[test]
 fn a_reset_is_refused_while_held_and_burns_what_lies_ahead() {
-    let place = Place::in_memory();
+    let place = Place::new();
     let layout = Layout::SONYFLAKE;
     let (last, until_ms) = loop {
         let flake = place.builder().worker(7).layout(layout).open().unwrap();
@@ -363,7 +363,7 @@ fn a_directory_of_counters_is_made_shown_and_never_lowered() {
 
 #[test]
 fn a_mark_is_shown_and_forgotten() {
-    let place = Place::in_memory();
+    let place = Place::new();
     let ids = Segments::builder()
         .fetch(|request| {
             let start = request.after.max(1);
@@ -393,7 +393,7 @@ fn a_mark_is_shown_and_forgotten() {
 
 #[test]
 fn ids_of_segments_are_printed_and_none_is_lost_between_runs() {
-    let place = Place::in_memory();
+    let place = Place::new();
     let path = place.dir.path().join("counters");
     let create =
         |tag: &str| program().args(["file", "create", "--tag", tag, "--json"]).arg(&path).output().unwrap();
@@ -421,7 +421,7 @@ fn ids_of_segments_are_printed_and_none_is_lost_between_runs() {
 
 #[test]
 fn every_command_that_changes_something_can_tell_it_as_json() {
-    let place = Place::in_memory();
+    let place = Place::new();
     let json = |output: &Output| -> Vec<Value> {
         done(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };

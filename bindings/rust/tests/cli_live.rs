@@ -66,7 +66,7 @@ fn serve(requests: usize, page: fn() -> String) -> String {
 
 #[test]
 fn worker_ids_and_segments_are_watched_with_their_rates() {
-    let place = Place::in_memory();
+    let place = Place::new();
     let flake = place.builder().worker(7).open().unwrap();
     flake.next().unwrap();
     let counters = place.dir.path().join("counters");
@@ -125,7 +125,7 @@ fn worker_ids_and_segments_are_watched_with_their_rates() {
 
 #[test]
 fn a_watch_without_a_terminal_is_plain_text() {
-    let place = Place::in_memory();
+    let place = Place::new();
     let flake = place.builder().worker(7).open().unwrap();
     let output =
         on(&place, &["watch", "--count", "2", "--interval-ms", "50", "--metrics", "http://127.0.0.1:1/"]);
@@ -176,7 +176,7 @@ fn a_watch_on_a_terminal_draws_over_itself_and_ends_with_ctrl_c() {
 #[cfg(target_os = "linux")]
 fn watch_until_interrupted(interrupts: &str) {
     use std::os::unix::process::ExitStatusExt;
-    let place = Place::in_memory();
+    let place = Place::new();
     let flake = place.builder().worker(7).open().unwrap();
     let (dir, program) = (place.dir.path().display(), env!("CARGO_BIN_EXE_leafid"));
     let line = format!("trap {interrupts} INT; exec {program} watch --interval-ms 50 --state-dir {dir}");
@@ -206,7 +206,7 @@ fn watch_until_interrupted(interrupts: &str) {
 
 #[test]
 fn a_bench_measures_and_leaves_nothing_behind() {
-    let place = Place::in_memory();
+    let place = Place::new();
     let output = on(&place, &["bench", "--seconds", "1", "--threads", "2", "--json"]);
     let found = &lines(done(&output))[0];
     let number = |name: &str| found[name].as_u64().unwrap();
@@ -307,7 +307,7 @@ fn each_shell_that_is_here_completes_by_its_script() {
 #[test]
 fn a_check_against_another_host_finds_the_worker_ids_that_both_have() {
     // This process plays the other host: its metrics are all that is seen of it.
-    let (there, here) = (Place::in_memory(), Place::in_memory());
+    let (there, here) = (Place::new(), Place::new());
     let flake = there.builder().worker(7).open().unwrap();
     flake.next().unwrap();
     let url = serve_metrics(3);
@@ -381,7 +381,7 @@ fn the_commands_of_the_page_of_duplicates_say_what_it_says() {
         "leafid_snowflake_handles{name=\"default\",worker_id=\"7\",state_dir=\"/s\",layout=\"leaf\"} 1\n"
             .into()
     });
-    let place = Place::in_memory();
+    let place = Place::new();
     let mut said = Vec::new();
     for line in page.lines().filter_map(|line| line.strip_prefix("    leafid ")) {
         let command = line.split(" #").next().unwrap().trim().replace("http://other:8000/metrics", &url);

@@ -92,10 +92,10 @@ fn a_child_that_a_late_claim_forks_gives_nothing_of_its_parent_s_back() {
             self.0.release(lease, until_ms)
         }
     }
-    let (place, table) = (Place::in_memory(), Table::new(10_000));
+    let (place, table) = (Place::new(), Table::new(10_000));
     let (gave_up, said) = (Arc::new(AtomicBool::new(false)), place.dir.path().join("said"));
     let source = WorkerSource::leases(Forks(Shared(table.clone()), gave_up.clone(), said.clone()));
-    place.builder().timeout_ms(100).worker(source).open().unwrap_err();
+    place.builder().timeout_ms(2_000).worker(source).open().unwrap_err();
     gave_up.store(true, SeqCst);
     until("the release", || table.releases.lock().unwrap().len() == 1);
     assert_eq!(std::fs::read_to_string(said).unwrap(), format!("{}\n", std::process::id()));

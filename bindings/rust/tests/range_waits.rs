@@ -34,7 +34,7 @@ fn the_first_id_that_comes_free_is_taken_and_the_wait_is_logged_once() {
     *HEARD.0.lock().unwrap() = Some(send);
     log::set_logger(&HEARD).unwrap();
     log::set_max_level(log::LevelFilter::Warn);
-    let place = Place::new();
+    let place = Place::on_disk();
     let of = |random_start: i64| place.builder().worker(3..=4).random_start(random_start);
     let (one, other) = (of(1).open().unwrap(), of(2).open().unwrap());
     let freed = other.worker_id().unwrap();

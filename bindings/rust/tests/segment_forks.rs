@@ -6,7 +6,7 @@
 mod bump_malloc;
 mod common;
 use common::forks::{alone, in_child, plain_fork, raw_clone};
-use common::{HANG, PATIENT_MS, Place, sorted_and_distinct};
+use common::{HANG, PATIENT_MS, Place, sorted_and_distinct, until};
 use leafid::{Code, FileTag, Segments, SegmentsBuilder};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
@@ -171,7 +171,7 @@ fn soon(mut done: impl FnMut() -> bool) {
 fn a_fork_and_a_close_end_the_threads_and_none_begins_without_a_caller_while_they_are_held() {
     let place = Place::new();
     in_child(plain_fork, |_| {
-        let ids = counters(&place).adaptive(false).timeout_ms(20_000).open().unwrap();
+        let ids = counters(&place).adaptive(false).open().unwrap();
         let order = ids.tag("order").unwrap();
         order.next().unwrap();
         let before = threads();
@@ -182,20 +182,19 @@ fn a_fork_and_a_close_end_the_threads_and_none_begins_without_a_caller_while_the
             !threads().iter().any(|thread| before.contains(thread))
         });
         order.take(500).unwrap();
-        let rest = Duration::from_secs(20);
-        leafid::quiesce(rest);
+        leafid::quiesce(HANG);
         assert!(threads().is_empty());
         while order.next_in_memory().is_some() {}
         std::thread::sleep(Duration::from_millis(200));
         assert!(threads().is_empty(), "no caller waits");
         order.next().unwrap();
-        leafid::quiesce(rest);
+        leafid::quiesce(HANG);
         while order.next_in_memory().is_some() {}
         leafid::resume();
         in_child(plain_fork, |_| ());
-        soon(|| order.stats().unwrap().left > 0);
+        until("the fetch", || order.stats().unwrap().left > 0);
         // The close of others leaves those that are there.
-        assert!((0..20).any(|_| {
+        until("threads that stay", || {
             order.take(200).unwrap();
             // Those that fetched are idle by now.
             std::thread::sleep(Duration::from_millis(50));
@@ -204,7 +203,7 @@ fn a_fork_and_a_close_end_the_threads_and_none_begins_without_a_caller_while_the
             counters(&place).open().unwrap().close().unwrap();
             std::thread::sleep(Duration::from_millis(50));
             before.iter().all(|thread| threads().contains(thread))
-        }));
+        });
         ids.close().unwrap();
         soon(|| threads().is_empty());
     });

@@ -4,8 +4,8 @@
 
 mod common;
 use common::forks::{alone, in_child, in_shared_memory, plain_fork};
-use common::{HANG, Place, sorted_and_distinct};
-use leafid::{Code, Error, Segment, Segments};
+use common::{HANG, Place, sorted_and_distinct, until};
+use leafid::{Code, Error, Layout, Segment, Segments};
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
@@ -57,6 +57,7 @@ fn a_child_takes_ids_of_segments_and_its_parent_goes_on() {
             0 => order.next(),
             _ => order.take_run(1).map(|held| held.unwrap().run.first),
         };
+        until("ids at hand", || order.stats().unwrap().left > 0);
         // A fork ends the threads: whoever needs one next begins it.
         assert!(in_child(plain_fork, |_| ()).is_empty());
         let (mut error, begun) = (None, Instant::now());
@@ -77,12 +78,19 @@ fn a_child_takes_ids_of_a_snowflake_and_its_parent_goes_on() {
     }
     let place = Place::new();
     let flake = place.builder().worker(7).open().unwrap();
-    let mut all = vec![flake.next().unwrap()];
+    let mut all = Vec::new();
+    // A first span is over soon.
+    until("a span of two seconds", || {
+        all.push(flake.next().unwrap());
+        let at = Layout::LEAF.decode(*all.last().unwrap()).unwrap().timestamp_ms;
+        flake.stats().unwrap().reserved_until_ms > at + 2_000
+    });
+    let before = all.len();
     assert!(in_child(plain_fork, |_| ()).is_empty());
     let mut error = None;
     assert_eq!(in_shared_memory(&mut || error = until_refused(|| flake.next(), &mut all)), 0);
     refused(error);
-    assert!(all.len() > 1_000, "the child had those of the span");
+    assert!(all.len() > before + 1_000, "the child had those of the span");
     // Over the ends of several spans.
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_millis(1_500) {

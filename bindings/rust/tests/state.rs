@@ -30,7 +30,7 @@ fn flip(place: &Place, at: u64) {
 #[test]
 fn a_handle_closed_while_others_are_in_next() {
     for _ in 0..20 {
-        let place = Place::new();
+        let place = Place::on_disk();
         // Ahead of the clock, which would else be above all of them by the next opening. A span of few ticks has enough
         // ids that most closes come while some are left.
         let layout = Layout::parse("41|10|8").unwrap();
@@ -56,7 +56,9 @@ fn a_handle_closed_while_others_are_in_next() {
             while made.load(Relaxed) < 102_400 && !threads.iter().any(|thread| thread.is_finished()) {
                 std::thread::yield_now();
             }
-            flake.close().unwrap();
+            // The end of a generator gives up a slow disk: then what is durable counts.
+            let closed = flake.close().map_err(|error| error.message().contains("did not answer in time"));
+            assert!(closed.err() != Some(false));
             threads
                 .into_iter()
                 .map(|t| t.join().unwrap())

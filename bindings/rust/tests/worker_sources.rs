@@ -14,7 +14,7 @@ use std::time::Duration;
 #[test]
 fn what_the_callback_answers_is_checked() {
     static ENDS: AtomicBool = AtomicBool::new(false);
-    let place = Place::in_memory();
+    let place = Place::new();
     let held = place.builder().worker(5).open().unwrap();
     let open = |answer: fn(&ClaimRequest) -> Answer<Option<i64>>, ms| {
         place.builder().timeout_ms(ms).worker(WorkerSource::callback(answer)).open()

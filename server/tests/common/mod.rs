@@ -64,6 +64,12 @@ impl Drop for Server {
     }
 }
 
+/// Where stores are: in memory, if /dev/shm is there. No answer waits for a slow disk.
+pub(crate) fn memory() -> PathBuf {
+    let memory = PathBuf::from("/dev/shm");
+    if memory.is_dir() { memory } else { std::env::temp_dir() }
+}
+
 /// A store with this tag.
 pub(crate) struct Store {
     pub(crate) url: String,
@@ -74,7 +80,7 @@ pub(crate) struct Store {
 impl Store {
     pub(crate) fn new(test: &str) -> Store {
         let own = format!("{test}-{}", std::process::id());
-        let file = std::env::temp_dir().join(format!("leafid-server-{own}.db"));
+        let file = memory().join(format!("leafid-server-{own}.db"));
         let given = std::env::var("LEAFID_SERVER_TEST_STORE").ok();
         let url = given.clone().unwrap_or_else(|| file.to_string_lossy().into_owned());
         let made =

@@ -38,7 +38,7 @@ pub(crate) fn refusal(mut call: impl FnMut() -> leafid::Error) -> leafid::Error 
     found.unwrap()
 }
 
-/// A directory in memory, if /dev/shm is there: for calls that give up a slow disk.
+/// A directory in memory, if /dev/shm is there: a close gives up a slow disk after two seconds.
 pub(crate) fn in_memory() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
@@ -52,12 +52,12 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Place {
-        Place { dir: tempfile::tempdir().unwrap(), name: unique_name() }
+        Place { dir: in_memory(), name: unique_name() }
     }
 
-    /// As `new`, in memory if /dev/shm is there.
-    pub(crate) fn in_memory() -> Place {
-        Place { dir: in_memory(), name: unique_name() }
+    /// As `new`, where a generator may run ahead of the clock and an opening has nothing to warn of.
+    pub(crate) fn on_disk() -> Place {
+        Place { dir: tempfile::tempdir().unwrap(), name: unique_name() }
     }
 
     pub(crate) fn builder(&self) -> SnowflakeBuilder {

@@ -2,7 +2,7 @@
 
 use crate::common::forks::{plain_fork, start_child};
 use crate::common::programs::this_program;
-use crate::common::{PATIENT_MS, Place};
+use crate::common::{HANG, PATIENT_MS, Place};
 use leafid::Snowflake;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
@@ -79,8 +79,8 @@ fn holds() {
                 say(&"closed");
             });
             std::mem::forget(reader);
-            std::thread::sleep(Duration::from_secs(60));
+            std::thread::sleep(HANG);
         }
-        _ => std::thread::sleep(Duration::from_secs(60)),
+        _ => std::thread::sleep(HANG),
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn ids_until(
 fn the_same_settings_share_one_lease() {
     let (place, server) = (Place::new(), Server::new(10_000));
     let one = place.builder().worker(server.url()).request_timeout_ms(50_000).open().unwrap();
-    let other = place.builder().worker(vec![server.url()]).request_timeout_ms(50_000).timeout_ms(900);
+    let other = place.builder().worker(vec![server.url()]).request_timeout_ms(50_000).timeout_ms(90_000);
     let other = other.open().unwrap();
     assert_eq!(one.stats().unwrap().handles, 2);
     drop(one);
