@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
@@ -11,7 +11,8 @@ export const here = import.meta.dirname
 export const tools = join(here, '../node_modules')
 export const tarball = process.env.LEAFID_TARBALL
 
-const stateDir = mkdtempSync(join(tmpdir(), 'leafid-tools-'))
+// A build may keep the disk busy for seconds.
+const stateDir = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'leafid-tools-'))
 after(() => rmSync(stateDir, { recursive: true }))
 const plain = { NODE_TEST_CONTEXT: undefined, NO_COLOR: '1', FORCE_COLOR: undefined, NEXT_TELEMETRY_DISABLED: '1' }
 export const env = { ...process.env, ...plain, LEAFID_STATE_DIR: stateDir }
