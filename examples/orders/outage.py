@@ -84,8 +84,9 @@ def watch(server, invoice):
                 break
         if tick == KILLED_AT * SLICES:
             # Until what is at hand outlasts the outage.
-            while invoice.stats().left < (STARTED_AT - KILLED_AT + 1) * RATE:
+            while server.process.poll() is None and invoice.stats().left < (STARTED_AT - KILLED_AT + 1) * RATE:
                 time.sleep(0.01)
+            begun = time.monotonic() - tick / SLICES
             server.kill()
             was = "down"
         if tick == STARTED_AT * SLICES:

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterEach, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { LeafidError, Snowflake, setLogger } from 'leafid'
-import { HANG, inMemory, space, start, thrown } from './support.mjs'
+import { HANG, space, start, thrown } from './support.mjs'
 
 const leafid = JSON.stringify(createRequire(import.meta.url).resolve('leafid'))
 
@@ -128,9 +128,13 @@ test('a busy thread gets the number of dropped messages', async t => {
     `const { setLogger } = require('leafid')
     const messages = []
     setLogger(({ message }) => messages.push(message))
-    for (let i = 0; i < 300; i++) new Snowflake({ ...options, worker: i }).close()
+    function open(worker) {
+      // A close gives up a slow disk.
+      try { new Snowflake({ ...options, worker }).close() } catch (error) { if (error.code !== 'ERR_LEAFID_STATE_IO') throw error }
+    }
+    for (let i = 0; i < 300; i++) open(i)
     const alive = setInterval(() => {
-      new Snowflake({ ...options, worker: 1000 }).close()
+      open(1000)
       const said = messages.flatMap(message => message.match(/ \\((\\d+) records before this one were dropped/)?.[1] ?? [])
       const dropped = said.reduce((sum, count) => sum + Number(count), 0)
       const told = messages.filter(message => !message.includes('worker id 1000 ')).length
@@ -138,7 +142,7 @@ test('a busy thread gets the number of dropped messages', async t => {
       if (dropped + told >= 300 && dropped > 0) { console.log('all told'); clearInterval(alive) }
     }, 20)
     setTimeout(() => { console.log(messages.length, messages.slice(-3)); process.exit(1) }, ${HANG}).unref()`,
-    inMemory(),
+    space(),
   )
   assert.deepEqual(await ended, { code: 0, signal: null, out: 'all told\n', err: '' })
 })

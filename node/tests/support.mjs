@@ -42,7 +42,8 @@ export const space = () => ({
 })
 
 /** In memory, if /dev/shm is there: a program, a brief call, and the end of one give up a slow disk after two seconds. */
-export const inMemory = () => ({ ...space(), ...(!wasm && existsSync('/dev/shm') && { stateDir: directory('/dev/shm') }) })
+export const inMemory = () => ({ ...space(), ...(!wasm && hasMemory && { stateDir: directory('/dev/shm') }) })
+const hasMemory = process.platform === 'linux' && existsSync('/dev/shm')
 
 /** What the call throws. */
 export function thrown(call) {

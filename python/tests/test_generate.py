@@ -91,10 +91,12 @@ def test_waiting_lets_other_threads_run(on_disk):
     epoch_ms = int(time.time() * 1000) + 50_000 - 100 * layout.tick_ms
     with leafid.Snowflake(1, **on_disk, layout=layout, epoch_ms=epoch_ms) as flake:
         flake.next()
-        thread = threading.Thread(target=lambda: pytest.raises(leafid.Error, flake.next))
+        begins = threading.Event()
+        thread = threading.Thread(target=lambda: (begins.set(), pytest.raises(leafid.Error, flake.next)))
         thread.start()
+        begins.wait()
         for _ in range(5):
-            time.sleep(0.002)
+            time.sleep(0.01)
         # Else its wait is over by now.
         assert thread.is_alive()
     thread.join()

@@ -99,11 +99,12 @@ static int become_daemon(int argc, char **argv) {
     int out = dup(1);
     if (status == LEAFID_OK && daemon(0, 0) != 0) return 3;
     alarm(HANG_S);
-    /* Each call has the time that a parent needs to exit; on a slow machine one is not enough. */
-    if (status == LEAFID_OK) {
-        while ((status = leafid_snowflake_next(flake, &after)) == LEAFID_WORKER_IN_USE) {
-        }
-    }
+    /* Each call gives a parent half a second to exit, which on a slow machine may be too little. */
+    int64_t begun = 0;
+    if (status == LEAFID_OK) do {
+        begun = now_ms();
+        status = leafid_snowflake_next(flake, &after);
+    } while (status == LEAFID_WORKER_IN_USE && now_ms() >= begun + 450);
     dup2(out, 1);
     close(out);
     write_report(status, flake, before, after);

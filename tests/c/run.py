@@ -168,8 +168,10 @@ def program(name: str, kind: str, out: Path, valgrind: bool, runner: list[str]) 
         command = ["valgrind", "--leak-check=full", "--errors-for-leak-kinds=definite", "--error-exitcode=99",
                    "--fair-sched=yes", f"--log-file={log}", *command]
     title = f"{name} ({kind}{', valgrind' if valgrind else ''})"
-    # A close gives up a slow disk after two seconds. In memory no generator borrows, and an opening has more to log.
-    memory = "/dev/shm" if name not in ("logging", "clock_options") and os.access("/dev/shm", os.W_OK) else None
+    # A close gives up a slow disk after two seconds. In memory no generator borrows or begins ahead of the clock, and an
+    # opening has more to log.
+    on_disk = name in ("logging", "clock_options", "fork_locks")
+    memory = "/dev/shm" if not on_disk and os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="leafid-c-", dir=memory, ignore_cleanup_errors=True) as directory:
         # Another user of the host gets at its own directory below.
         os.chmod(directory, 0o711)

@@ -59,7 +59,9 @@ for _kind in ("fork", "_fork"):
 
         def one(turn):
             words = [f"dir={where.dir / str(turn)}", f"name={where.name}-{turn}", f"kind={kind}", "generators=1"]
-            return attack("wait-forks", [*words, f"delay_us={5 + 13 * turn}", f"timeout_ms={ENDLESS['timeout_ms']}"])
+            words += [f"delay_us={5 + 13 * turn}", f"timeout_ms={ENDLESS['timeout_ms']}"]
+            # It is the disk that it waits for.
+            return attack("wait-forks", words, before=[])
 
         with ThreadPoolExecutor(25) as pool:
             results = list(pool.map(one, range(150)))

@@ -62,7 +62,8 @@ def _():
     runs = []
     where = place()
     for turn in range(50):
-        run = Stream(("rust", "c")[turn % 2], where.options(worker=3, threads=2), limit=150_000)
+        # With a disk, which takes its time for them.
+        run = Stream(("rust", "c")[turn % 2], where.options(worker=3, threads=2), limit=150_000, before=[])
         run.ready()
         # Renewals come at about half of the first span: 250 ms, and every time a little later.
         time.sleep(0.02 if turn % 3 else random.uniform(0.2, 0.6))
@@ -79,7 +80,7 @@ def _():
     where = place()
     ids, opened, longest = [], 0, 0.006
     for turn in range(240):
-        run = Stream("rust", where.options(worker=turn % 30, count=200))
+        run = Stream("rust", where.options(worker=turn % 30, count=200), before=[])
         time.sleep(random.uniform(0.0, longest))
         issued = run.kill()
         opened += bool(issued)

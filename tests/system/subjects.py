@@ -318,10 +318,11 @@ def ended_well(command, **more):
     return done
 
 
-def attack(command, words):
+def attack(command, words, before=None):
     """Runs one of the Rust programs that attack by themselves, and answers its numbers."""
+    before = unsynced() if before is None else before
     done = subprocess.run(
-        [*unsynced(), str(RUST), command, *map(str, words)],
+        [*before, str(RUST), command, *map(str, words)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
